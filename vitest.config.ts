@@ -14,7 +14,7 @@ const onSuite = {
 
 /** Need no emulator. */
 const WITHOUT_EMULATORS = [
-  "test/docs/{facts,guide,links,markSizes,operations,security}.test.ts",
+  "test/docs/{deployment,facts,guide,links,markSizes,operations,security}.test.ts",
   "test/mobile/{conformance,planners,vectors}.test.ts",
 ];
 
@@ -54,9 +54,9 @@ export default defineConfig({
           include: ["test/**/*.test.ts"],
           exclude: [
             "test/simulation/*.test.ts",
-            "test/{faults,browser,migration,regions}/**",
+            "test/{faults,browser,migration,adopting,regions}/**",
             "test/{topItems,visitors}/**",
-            "test/packaging/{compatibility,endToEnd,eventLog,kit,upgrade}.test.ts",
+            "test/packaging/{compatibility,endToEnd,eventLog,kit,setup,upgrade}.test.ts",
             "test/functions/ingestFaults.test.ts",
             ...IN_FUNCTIONS_EMULATOR,
             "test/mobile/kotlin.test.ts",
@@ -88,6 +88,7 @@ export default defineConfig({
         },
       },
       { test: { ...onSuite, name: "migration", include: ["test/migration/*.test.ts"], sequence: { groupOrder: 4 } } },
+      { test: { ...onSuite, name: "adopting", include: ["test/adopting/*.test.ts"] } },
       { test: { ...onSuite, name: "tools", include: TOOLS, sequence: { groupOrder: 5 } } },
       // Fetches a compiler, where none is installed, and runs it several times.
       { test: { name: "mobile", include: ["test/mobile/kotlin.test.ts"], testTimeout: 600_000 } },
@@ -102,7 +103,7 @@ export default defineConfig({
       {
         test: {
           name: "packaging",
-          include: ["test/packaging/{kit,upgrade}.test.ts"],
+          include: ["test/packaging/{kit,setup,upgrade}.test.ts"],
           fileParallelism: false,
           testTimeout: 240_000,
           hookTimeout: 300_000,

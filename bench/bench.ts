@@ -4,9 +4,10 @@
  *     contest      Tally, one document and the documented recipe under the same loads, through the same governor
  *     overhead     what Tally's client adds to a write
  *     aggregation  what the functions take to measure and publish a counter
- *     costs        what an increment costs at several rates, counted on the wire
+ *     costs        what an increment costs at several rates, counted on the wire, on both editions
  *     freshness    how long an acknowledged increment takes to be in a watched total
  *     crowd        a crowd on cold emulators, beside a bare write
+ *     coldStart    CPU-seconds of a fresh process of the functions, beside a function by hand
  *
  *     npm run bench -- [--only contest overhead] [--help]
  *     npm run bench -- --only contest --slow 8 --approaches tally --loads "1 to 1000/s" --out bench/results/slow.json
@@ -14,7 +15,7 @@
 import { spawnSync } from "node:child_process";
 import type { ApproachName } from "./approaches.ts";
 import type { LoadResult } from "./contest.ts";
-import { costLoads, type Load, warmUp } from "./loads.ts";
+import { type Load, warmUp } from "./loads.ts";
 import { type MeteredEmulators, withEmulators, withMeteredEmulators } from "./meteredEmulators.ts";
 import { type BenchPart, conditions, hasDefaults, loads, options } from "./options.ts";
 import { step } from "./progress.ts";
@@ -26,7 +27,7 @@ import { TABLES } from "./tables.ts";
 const PARTS = {
   contest: () =>
     withMeteredEmulators(conditions, "plain", (emulators) =>
-      measureLoads(emulators, options.approaches, [warmUp(1), ...loads]),
+      measureLoads(emulators, options.approaches, [warmUp(1), ...loads.contest]),
     ),
   overhead: () =>
     withEmulators("plain", async (firestore) => {
@@ -39,17 +40,29 @@ const PARTS = {
       return await step("Aggregation", measureAggregation);
     }),
   costs: () =>
-    withMeteredEmulators(undefined, "plain", (emulators) =>
+    withMeteredEmulators(
+      undefined,
+      "plain",
       // On 20 counters none grows: a counter that did would be polled while the next load is measured.
-      measureLoads(emulators, ["tally"], [warmUp(20), ...costLoads(options.seconds)]),
+      (emulators) => measureLoads(emulators, ["tally"], [warmUp(20), ...loads.costs]),
+      { EDITION: options.edition },
     ),
   freshness: () =>
-    withEmulators("plain", async (firestore) => {
-      const { measureFreshness } = await import("./freshness.ts");
-      const seconds = options.seconds ?? 60;
-      return await step(`Freshness (${seconds} s after a warm-up)`, () => measureFreshness(firestore, seconds));
-    }),
+    withEmulators(
+      "plain",
+      async (firestore) => {
+        const { measureFreshness } = await import("./freshness.ts");
+        const seconds = options.seconds ?? 60;
+        return await step(`Freshness (${seconds} s after a warm-up)`, () => measureFreshness(firestore, seconds));
+      },
+      { params: { EDITION: options.edition } },
+    ),
   crowd: crowds,
+  coldStart: () =>
+    withEmulators("plain", async (firestore) => {
+      const { measureColdStart } = await import("./coldStart.ts");
+      return await step("Cold start", (progress) => measureColdStart(firestore, progress));
+    }),
 } satisfies { readonly [Name in BenchPart]: () => Promise<Results[Name][]> };
 
 /** Measures approaches under loads, after a load that only warms up. */
@@ -71,9 +84,9 @@ async function measureLoads(
 
 async function crowds(): Promise<Results["crowd"][]> {
   const { measureCrowd } = await import("./crowd.ts");
-  const { clients, rate, as, governor, watching, runs, seconds = 8 } = options;
+  const { clients, rate, as, governor, watching, runs, edition, seconds = 8 } = options;
   const governed = governor ? conditions : undefined;
-  const crowd = { clients, perSecond: rate, seconds, packaging: as, isWatching: watching, governed };
+  const crowd = { clients, perSecond: rate, seconds, packaging: as, edition, isWatching: watching, governed };
   const results: Results["crowd"][] = [];
   for (let run = 1; run <= runs; run++) {
     for (const target of ["tally", "floor"] as const) {

@@ -7,6 +7,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Firestore } from "@google-cloud/firestore";
+import type { Edition } from "../functions/src/decisions.ts";
 import { PROJECT } from "../testkit/emulators/firebase.ts";
 import type { Packaging } from "../testkit/emulators/project.ts";
 import { loadRules, OPEN_RULES } from "../testkit/rules.ts";
@@ -24,6 +25,8 @@ export interface Crowd {
   readonly perSecond: number;
   readonly seconds: number;
   readonly packaging: Packaging | typeof BARE;
+  /** The functions' `EDITION`. Default: standard */
+  readonly edition?: Edition;
   /** Whether the clients watch the counter. */
   readonly isWatching?: boolean;
   /** With the governor in front of Firestore, if given. */
@@ -57,11 +60,17 @@ const TIMEOUT: Millis = 120_000;
 const SETTLING: Millis = 2_000;
 
 export async function measureCrowd(target: CrowdResult["target"], crowd: Crowd): Promise<CrowdResult> {
-  const { governed } = crowd;
+  const { governed, edition = "standard" } = crowd;
+  const params = { EDITION: edition };
   const packaging = crowd.packaging === BARE ? "plain" : crowd.packaging;
   return governed
-    ? await withMeteredEmulators(governed, packaging, ({ writers }) => measure(target, crowd, writers.addresses))
-    : await withEmulators(packaging, (firestore) => measure(target, crowd, [firestore]));
+    ? await withMeteredEmulators(
+        governed,
+        packaging,
+        ({ writers }) => measure(target, crowd, writers.addresses),
+        params,
+      )
+    : await withEmulators(packaging, (firestore) => measure(target, crowd, [firestore]), { params });
 }
 
 async function measure(

@@ -65,9 +65,11 @@ await withEmulators(
     await served.kill();
     own.proxy.close();
   },
-  async (firestore) => {
-    functions = await meteredProxy(firestore);
-    return functions.proxy.address;
+  {
+    functionsFirestore: async (firestore) => {
+      functions = await meteredProxy(firestore);
+      return functions.proxy.address;
+    },
   },
 );
 functions?.proxy.close();

@@ -49,7 +49,7 @@ export function warmUp(counters: number): Load {
   return { name: "warm-up", clients: 20, counters, before, measured: { perSecond: 20, seconds: 3 } };
 }
 
-/** The traffic that `--only costs` prices: an everyday rate for two minutes, two busy ones, and counters that are incremented once. */
+/** The traffic that `--only costs` prices: everyday rates for two minutes, two busy ones, and counters that are incremented once. */
 export function costLoads(seconds?: number): Load[] {
   const load = (perSecond: number, usual: number, clients: number): Load => ({
     ...{ name: `${perSecond}/s`, clients, counters: 1, before: { perSecond: 0, seconds: 0 } },
@@ -58,7 +58,7 @@ export function costLoads(seconds?: number): Load[] {
   // The emulator may not tell a watch that begins of a write in the same moment.
   const once = { ...load(10, 20, 20), before: { perSecond: 0, seconds: 2 } };
   return [
-    ...[load(0.5, 120, 5), load(10, 40, 20), load(100, 30, 20)],
+    ...[load(0.5, 120, 5), load(1, 120, 10), load(10, 40, 20), load(100, 30, 20)],
     { ...once, name: "once each", counters: once.measured.perSecond * once.measured.seconds },
   ];
 }

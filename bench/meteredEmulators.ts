@@ -4,14 +4,16 @@
  */
 import type { Operations } from "../costs/src/index.ts";
 import { countInvocations } from "../testkit/deployedFunctions.ts";
-import { type Emulators, startEmulators } from "../testkit/emulators/emulators.ts";
+import { type EmulatorOptions, type Emulators, startEmulators } from "../testkit/emulators/emulators.ts";
 import type { Packaging } from "../testkit/emulators/project.ts";
+import { FollowedDocuments } from "../testkit/followedDocuments.ts";
 import { type GovernorCounts, governor } from "../testkit/governor.ts";
 import { type GrpcProxy, startProxy } from "../testkit/grpcProxy.ts";
 import { type MeterReading, meter } from "../testkit/meter.ts";
 import type { WriteLimits } from "../testkit/production/contention.ts";
 import { loadRules } from "../testkit/rules.ts";
 import type { Millis } from "../testkit/statistics.ts";
+import { type Units, unitMeter } from "../testkit/unitMeter.ts";
 import { OTHERS_PROJECT, OTHERS_RULES } from "./approaches.ts";
 
 /** What the governor and the proxies simulate. */
@@ -23,6 +25,7 @@ export interface Conditions {
 
 interface Connection extends MeterReading {
   readonly addresses: readonly string[];
+  readonly units: Readonly<Units>;
 }
 
 export interface MeteredEmulators {
@@ -33,6 +36,8 @@ export interface MeteredEmulators {
   readonly firestore: string;
   /** What the writers have used so far; with the functions if `isTally`. */
   billed(isTally: boolean): Operations;
+  /** The units of the Enterprise edition for the same. */
+  units(isTally: boolean): Units;
 }
 
 /** Connections of all writers together, so that few of them share one. */
@@ -45,12 +50,11 @@ for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => interrupt
 export async function withEmulators<Result>(
   packaging: Packaging,
   use: (firestore: string) => Promise<Result>,
-  functionsFirestore?: (firestore: string) => Promise<string>,
+  settings: Partial<Pick<EmulatorOptions, "params" | "functionsFirestore">> = {},
 ): Promise<Result> {
   process.stderr.write("Starting the emulators… ");
   const { signal } = interruption;
-  const options = { packaging, params: {}, signal };
-  const emulators: Emulators = await startEmulators({ ...options, ...(functionsFirestore && { functionsFirestore }) });
+  const emulators: Emulators = await startEmulators({ packaging, params: {}, signal, ...settings });
   process.stderr.write("ready.\n");
   // Modules that are loaded and processes that are started from here on find the emulators.
   Object.assign(process.env, emulators.env);
@@ -73,16 +77,19 @@ export async function withMeteredEmulators<Result>(
   conditions: Conditions | undefined,
   packaging: Packaging,
   use: (emulators: MeteredEmulators) => Promise<Result>,
+  params?: Record<string, string>,
 ): Promise<Result> {
   const { governed, inspection } = governor(conditions?.limits);
   const { latencies = { clients: 0, functions: 0 } } = conditions ?? {};
   const proxies: GrpcProxy[] = [];
+  const documents = new FollowedDocuments();
   const connect = async (target: string, latency: Millis, addressCount = 1): Promise<Connection> => {
     const { reading, inspection: metering } = meter();
-    const inspections = conditions ? [inspection, metering] : [metering];
+    const { units, inspection: unitMetering } = unitMeter(documents);
+    const inspections = [...(conditions ? [inspection] : []), metering, unitMetering];
     const proxy = await startProxy(target, inspections, { latency, addressCount });
     proxies.push(proxy);
-    return { ...reading, addresses: proxy.addresses };
+    return { ...reading, units, addresses: proxy.addresses };
   };
   let functions: Connection | undefined;
   const run = async (firestore: string) => {
@@ -99,13 +106,18 @@ export async function withMeteredEmulators<Result>(
         ...{ invocation: invoked.all, task: invoked.aggregate },
       };
     };
-    return await use({ writers, watchers, governed, firestore, billed });
+    const units = (isTally: boolean): Units => {
+      const sum = (unit: keyof Units) => writers.units[unit] + (isTally ? (functions as Connection).units[unit] : 0);
+      return { readUnit: sum("readUnit"), writeUnit: sum("writeUnit"), realtimeUnit: sum("realtimeUnit") };
+    };
+    return await use({ writers, watchers, governed, firestore, billed, units });
   };
   try {
-    return await withEmulators(packaging, run, async (firestore) => {
+    const functionsFirestore = async (firestore: string) => {
       functions = await connect(firestore, latencies.functions);
       return functions.addresses[0] as string;
-    });
+    };
+    return await withEmulators(packaging, run, { functionsFirestore, ...(params && { params }) });
   } finally {
     for (const proxy of proxies) proxy.close();
   }

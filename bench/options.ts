@@ -1,18 +1,19 @@
 /** The command line of the benchmark. */
 import { Command, InvalidArgumentError, Option } from "commander";
+import type { Edition } from "../functions/src/decisions.ts";
 import { PACKAGINGS } from "../testkit/emulators/project.ts";
 import { CALL_LATENCY } from "../testkit/production/calls.ts";
 import { WRITE_LIMITS } from "../testkit/production/contention.ts";
 import type { ApproachName } from "./approaches.ts";
 import { BARE, type Crowd } from "./crowd.ts";
-import { contestLoads } from "./loads.ts";
+import { contestLoads, costLoads, type Load } from "./loads.ts";
 import { isSlow } from "./slowMotion.ts";
 
 /** Parts of the benchmark; those of a run without `--only` come first. */
-const PARTS = ["contest", "overhead", "aggregation", "costs", "freshness", "crowd"] as const;
+const PARTS = ["contest", "overhead", "aggregation", "costs", "freshness", "crowd", "coldStart"] as const;
 export type BenchPart = (typeof PARTS)[number];
 const APPROACH_NAMES: readonly ApproachName[] = ["single", "recipe", "tally"];
-const LOAD_NAMES = contestLoads().map(({ name }) => name);
+const LOAD_NAMES = [...new Set([...contestLoads(), ...costLoads()].map(({ name }) => name))];
 
 function positive(text: string): number {
   if (!(Number(text) > 0)) throw new InvalidArgumentError("Give a positive number.");
@@ -28,13 +29,18 @@ const program = new Command("npm run bench --")
   .helpOption("--help")
   .addOption(names("--only", "parts of the benchmark", PARTS, PARTS.slice(0, 3)))
   .addOption(names("--approaches", "approaches of the contest", APPROACH_NAMES))
-  .addOption(names("--loads", "loads of the contest", LOAD_NAMES))
+  .addOption(names("--loads", "loads of the contest and of costs", LOAD_NAMES))
   .option("--seconds <n>", "how long each load is measured (freshness: 60, crowd: 8)", positive)
   .option("--per-second <n>", "writes per second that a document sustains", positive, WRITE_LIMITS.perSecond)
   .option("--burst <n>", "writes that it takes at once after a rest", positive, WRITE_LIMITS.burst)
   .option("--longest-wait <ms>", "a write that would wait longer is ABORTED", positive, WRITE_LIMITS.longestWait)
   .option("--latency <ms>", "between clients and Firestore, each way", positive, CALL_LATENCY.clients)
   .option("--slow <factor>", "on a slower clock, for loads that this machine cannot carry", positive)
+  .addOption(
+    new Option("--edition <edition>", "costs, freshness, crowd: the functions' EDITION")
+      .choices(["standard", "enterprise"])
+      .default("standard"),
+  )
   .option("--out <file>", "where the results of a part go (default: bench/results/, if no other option is given)")
   .option("--append", "adds the results to those in the file", false)
   .option("--clients <n>", "crowd: web clients", positive, 150)
@@ -59,6 +65,7 @@ export const options = program.opts<{
   readonly longestWait: number;
   readonly latency: number;
   readonly slow?: number;
+  readonly edition: Edition;
   readonly out?: string;
   readonly append: boolean;
   readonly clients: number;
@@ -75,7 +82,11 @@ export const hasDefaults = Object.keys(options).every(
   (name) => name === "only" || program.getOptionValueSource(name) === "default",
 );
 
-export const loads = contestLoads(options.seconds, isSlow()).filter(({ name }) => options.loads.includes(name));
+const isChosen = ({ name }: Load) => options.loads.includes(name);
+export const loads = {
+  contest: contestLoads(options.seconds, isSlow()).filter(isChosen),
+  costs: costLoads(options.seconds).filter(isChosen),
+};
 
 export const conditions = {
   limits: { perSecond: options.perSecond, burst: options.burst, longestWait: options.longestWait },

@@ -4,11 +4,13 @@ import { cpus } from "node:os";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { AggregationSpeed } from "./aggregation.ts";
+import type { ColdStart } from "./coldStart.ts";
 import type { LoadResult } from "./contest.ts";
 import type { CrowdResult } from "./crowd.ts";
 import type { Freshness } from "./freshness.ts";
 import type { Conditions } from "./meteredEmulators.ts";
 import type { Overhead } from "./overhead.ts";
+import type { ShardSizes } from "./simulation/shardSizes.ts";
 import type { SimulatedRun } from "./simulation/summary.ts";
 import type { TotalsResult } from "./totalsReaders.ts";
 
@@ -22,7 +24,9 @@ export interface Results {
   readonly aggregation: AggregationSpeed;
   readonly freshness: Freshness;
   readonly crowd: CrowdResult;
+  readonly coldStart: ColdStart;
   readonly simulation: SimulatedRun;
+  readonly shardSizes: ShardSizes;
   readonly totals: TotalsResult;
 }
 export type Part = keyof Results;

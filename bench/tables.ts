@@ -1,6 +1,6 @@
 /** The tables of each part of the benchmark, by their titles. */
 import { formatDollars, formatWhole } from "../cli/src/format.ts";
-import { HOSTING_GIGABYTE, listenersPerDay, totalsPerDay } from "../costs/src/index.ts";
+import { HOSTING_GIGABYTE, listenersPerDay, PRICES, priceOf, totalsPerDay } from "../costs/src/index.ts";
 import { type Percentiles, percentile } from "../testkit/statistics.ts";
 import type { ApproachName } from "./approaches.ts";
 import type { LoadResult } from "./contest.ts";
@@ -70,6 +70,16 @@ function overhead(results: readonly Results["overhead"][]): string {
     "": ({ isWatched }) => (isWatched ? "watched" : "not watched"),
     "Tally, writes/s": ({ tally }) => formatWhole(tally),
     "by hand, writes/s": ({ byHand }) => formatWhole(byHand),
+    ratio: ({ ratio }) => fixed(ratio, 2),
+  });
+}
+
+function coldStarts(results: readonly Results["coldStart"][]): string {
+  return tableOf(results, 2, {
+    "fresh process of": (one) => `\`${one.function}\``,
+    does: ({ does }) => does,
+    "Tally, CPU-seconds": ({ tally }) => fixed(tally, 2),
+    "by hand, CPU-seconds": ({ byHand }) => fixed(byHand, 2),
     ratio: ({ ratio }) => fixed(ratio, 2),
   });
 }
@@ -177,7 +187,7 @@ function percentiles({ p50, p95, p99 }: Percentiles): string {
 
 /** By part of the benchmark, then by title. */
 export const TABLES: {
-  readonly [Name in Exclude<Part, "slow" | "simulation">]: (
+  readonly [Name in Exclude<Part, "slow" | "simulation" | "shardSizes">]: (
     results: readonly Results[Name][],
   ) => Readonly<Record<string, string>>;
 } = {
@@ -191,16 +201,25 @@ export const TABLES: {
     "Per 1,000 accepted increments, without the watcher": loadTable(results, BILL),
   }),
   costs: (results) => ({
-    "Per 1,000 increments, without watchers; the write alone is $1.80": tableOf(results, 1, {
+    "Per 1,000 increments, without watchers, in nam5; the write alone is $1.80": tableOf(results, 1, {
       offered: ({ load }) => load,
       ...BILL,
       exact: ({ exact }) => yes(exact),
+    }),
+    "The same in us-central1; the write alone is $0.90, or $0.26 on Enterprise": tableOf(results, 1, {
+      offered: ({ load }) => load,
+      "read units": ({ unitsPer1000 }) => formatWhole(unitsPer1000?.readUnit ?? 0),
+      "write units": ({ unitsPer1000 }) => formatWhole(unitsPer1000?.writeUnit ?? 0),
+      "real-time units": ({ unitsPer1000 }) => formatWhole(unitsPer1000?.realtimeUnit ?? 0),
+      "$ on Standard": ({ per1000 }) => fixed(priceOf(per1000, PRICES.regional) * 1_000, 2),
+      "$ on Enterprise": ({ enterpriseDollarsPerMillion = Number.NaN }) => fixed(enterpriseDollarsPerMillion, 2),
     }),
   }),
   overhead: (results) => ({ "Tally's client and the same write by hand": overhead(results) }),
   aggregation: (results) => ({ "Counters measured and published in one process": aggregation(results) }),
   freshness: (results) => ({ "From an acknowledgement to a watched total": freshness(results) }),
   crowd: (results) => ({ "A cold crowd": crowds(results) }),
+  coldStart: (results) => ({ "Cold starts of the functions and of a function by hand": coldStarts(results) }),
   totals: (results) => ({
     "Readers behind a cache": totals(results),
     [`Dollars per day for readers of one counter; Hosting at $${HOSTING_GIGABYTE} a gigabyte`]: readers(results),

@@ -73,8 +73,8 @@ describe("the size", () => {
     expect(passed).toBe(true);
   });
 
-  test("is that of the README", () => {
-    const claims = [...read("README.md").matchAll(/^\| .+ \| ([\d.]+) kB +\|$/gm)].map(([, kB]) => Number(kB));
+  test("is that of docs/api.md", () => {
+    const claims = [...read("docs/api.md").matchAll(/^\| .+ \| ([\d.]+) kB +\|$/gm)].map(([, kB]) => Number(kB));
     // The same code is some bytes larger or smaller with each build.
     expect(claims).toHaveLength(sizes.length);
     sizes.forEach(({ name, size }, index) => {
@@ -105,10 +105,10 @@ describe("the command line", () => {
     expect({ bin, dependencies }).toEqual({ bin: { "firestore-tally": "dist/cli.js" }, dependencies: undefined });
   });
 
-  test("has less than 365 kB, and the licenses of its dependencies", () => {
-    expect(Buffer.byteLength(cli)).toBeLessThan(365_000);
+  test("has less than 500 kB, and the licenses of its dependencies", () => {
+    expect(Buffer.byteLength(cli)).toBeLessThan(500_000);
     const licenses = read("client/dist/cli.licenses.txt");
-    for (const name of ["@clack/prompts", "cli-progress", "cli-table3", "commander"]) {
+    for (const name of ["@clack/prompts", "cli-progress", "cli-table3", "commander", "diff", "jsonc-parser"]) {
       expect(licenses).toMatch(new RegExp(`^${name} \\d`, "m"));
     }
   });
@@ -124,19 +124,15 @@ test("the import of the package has no side effects", () => {
   expect(bundle.replace(/import"firebase\/firestore";/g, "").trim()).toBe("");
 });
 
-test.each(["client", "functions"])(
-  "what an app gets of %s, by the README, has no test that the app's vitest would run",
-  (folder) => {
-    const packed = execFileSync("npm", ["pack", "--dry-run", "--json", "--workspace", folder], {
-      cwd: root,
-      encoding: "utf8",
-    });
-    const [{ filename, files }] = JSON.parse(packed) as [{ filename: string; files: { path: string }[] }];
-    expect(files.length).toBeGreaterThan(3);
-    expect(files.filter(({ path }) => /\.(test|spec)\.\w+$/.test(path))).toEqual([]);
-    expect(read("README.md")).toContain(`<path>/${filename}`);
-  },
-);
+test.each(["client", "functions"])("what an app gets of %s has no test that the app's vitest would run", (folder) => {
+  const packed = execFileSync("npm", ["pack", "--dry-run", "--json", "--workspace", folder], {
+    cwd: root,
+    encoding: "utf8",
+  });
+  const [{ files }] = JSON.parse(packed) as [{ files: { path: string }[] }];
+  expect(files.length).toBeGreaterThan(3);
+  expect(files.filter(({ path }) => /\.(test|spec)\.\w+$/.test(path))).toEqual([]);
+});
 
 test("errors are compared by code: an app may load the package twice, from ESM and from CommonJS", () => {
   const sources = globSync("{core,client,admin,functions,costs,cli,web}/src/**/*.{ts,tsx}", { cwd: root });

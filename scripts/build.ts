@@ -3,7 +3,7 @@
  * since the last build it does nothing.
  */
 import { execFile } from "node:child_process";
-import { copyFileSync, globSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { type BuildOptions, build, type Metafile, type Plugin } from "esbuild";
@@ -75,6 +75,8 @@ for (const folder of ["client/dist", "client/types"]) rmSync(folder, { recursive
 await Promise.all([buildDeclarations(), buildCode()]);
 // What users deploy is part of the client package.
 for (const file of ["LICENSE", "firestore.rules", "firestore.indexes.json"]) copyFileSync(file, `client/${file}`);
+mkdirSync("client/samples", { recursive: true });
+for (const file of readdirSync("cli/samples")) copyFileSync(`cli/samples/${file}`, `client/samples/${file}`);
 copyFileSync("LICENSE", "functions/LICENSE");
 recordBuild();
 
@@ -86,6 +88,8 @@ async function buildCode(): Promise<void> {
       outfile: "client/dist/cli.js",
       platform: "node",
       target: "node20",
+      // Modules of which parts can be left out; jsonc-parser's CommonJS cannot be bundled.
+      mainFields: ["module", "main"],
       plugins: [lazyPeer],
       // Of cli-table3, for styles that are not used.
       external: ["@colors/colors"],

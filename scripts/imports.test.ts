@@ -7,7 +7,7 @@ const FLOORS = [
   ["core"],
   ["client", "admin", "mobile"],
   ["functions"],
-  ["costs"],
+  ["costs", "site"],
   ["cli", "web"],
   ["testkit"],
   ["examples", "demo", "bench"],

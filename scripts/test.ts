@@ -48,6 +48,7 @@ if (isDeep) process.env.TALLY_DEEP = "yes";
 const untimed: Record<string, string[]> = isDeep
   ? {
       "the Android client, compiled": ["nice", "-n", "19", ...vitest("mobile")],
+      "the site of the documents": ["nice", "-n", "19", "npm", "run", "--silent", "--workspace", "site", "build"],
       "simulation of faults": ["nice", "-n", "19", ...vitest("simulation")],
       "units, each property ten times as often": ["nice", "-n", "19", ...vitest("unit")],
     }
@@ -60,6 +61,10 @@ const tolerant: Record<string, string[]> = isDeep
       "in a browser, every version of each peer, moving from Google's extension, tools": [
         ...emulators("--as", "hosted"),
         ...vitest("browser", "packages", "migration", "tools"),
+      ],
+      "adopting counters made by hand": [
+        ...emulators("--as", "hosted", "--param", "ADOPTED=yes", "--param", "BRIDGE=stars=walls/{wall}.stars"),
+        ...vitest("adopting"),
       ],
     }
   : { "on the emulators": [...hosted, "!deep"] };

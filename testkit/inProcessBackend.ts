@@ -35,6 +35,7 @@ export function inProcessBackend(
     firestore,
     counters: firestore.collection(collection),
     config: {
+      edition: "standard",
       collection,
       minShards: 1,
       maxShards: 1_000,
@@ -45,6 +46,7 @@ export function inProcessBackend(
       precision: 0.001,
       counted: undefined,
       mirrors: [],
+      adopted: false,
       visitors: "yes",
       items: true,
       historyRetention: 0,
@@ -55,6 +57,7 @@ export function inProcessBackend(
       ...changes,
     },
     features: FEATURES,
+    pausedUntil: new Map(),
     otherRegions: new Map(),
     snapshotLag: SNAPSHOT_LAG,
     now: Date.now,

@@ -55,8 +55,12 @@ export default defineConfig({
     assetsInlineLimit: 0,
     reportCompressedSize: false,
     modulePreload: { polyfill: false },
-    // On a slow machine these would be the first lines that a build prints.
-    rolldownOptions: { checks: { bundlerTimings: false } },
+    rolldownOptions: {
+      // On a slow machine these would be the first lines that a build prints.
+      checks: { bundlerTimings: false },
+      // So that what a part loads later is not loaded first with the rest of its folder.
+      treeshake: { moduleSideEffects: (id) => !/\/(core|costs|functions)\/src\//.test(id) },
+    },
   },
   logLevel: "warn",
 });

@@ -14,7 +14,8 @@ import {
   type Timestamp,
   type Transaction,
 } from "firebase-admin/firestore";
-import { codeOf, FAILED_PRECONDITION, isCount } from "../../core/src/index.ts";
+import { codeOf, DEADLINE_EXCEEDED, FAILED_PRECONDITION, isCount } from "../../core/src/index.ts";
+import { withTimeout } from "./retry.ts";
 
 /** One shard as it was listed. */
 export interface ListedShard {
@@ -39,8 +40,8 @@ export interface ShardSum {
   readonly overflows?: boolean;
   /** Ids of the shards whose `count` cannot be added, if the shards were listed. */
   readonly malformed?: readonly string[];
-  /** Why the index could not be used: it is missing, or some shards are not in it. */
-  readonly withoutIndex?: "missing" | "incomplete";
+  /** Why the index could not be used: it is missing, some shards are not in it, or it takes too long. */
+  readonly withoutIndex?: "missing" | "incomplete" | "slow" | undefined;
 }
 
 /** Documents held in memory at once. */
@@ -51,25 +52,44 @@ const PAGE = 500;
  * (https://firebase.google.com/docs/firestore/pricing#aggregation_queries); 1 read per shard more where they are listed.
  *
  * @param readOptions  of the read-only transaction; by default it reads at this instant, in the emulator a moment earlier
+ * @param longest      how many milliseconds the index may take before the shards are listed; by default any time
+ * @param byScan       whether the database sums without an index, as Firestore's Enterprise edition does
  */
 export async function sumShards(
   shards: CollectionReference,
   readOptions: ReadOnlyTransactionOptions = { readOnly: true },
+  { longest = Number.POSITIVE_INFINITY, byScan = false }: { longest?: number; byScan?: boolean } = {},
 ): Promise<ShardSum> {
-  const { firestore } = shards;
-  const list = () => firestore.runTransaction((transaction) => sumByListing(transaction, shards), readOptions);
+  const list = async (withoutIndex: ShardSum["withoutIndex"]): Promise<ShardSum> => {
+    return { ...(await listShards(shards, readOptions)), withoutIndex };
+  };
+  const sum = shards.firestore.runTransaction(
+    (transaction) => sumByAggregation(transaction, shards, byScan),
+    readOptions,
+  );
   try {
-    const sum = await firestore.runTransaction((transaction) => sumByIndex(transaction, shards), readOptions);
-    return sum ?? { ...(await list()), withoutIndex: "incomplete" };
+    return (await (Number.isFinite(longest) ? withTimeout(longest, sum) : sum)) ?? (await list("incomplete"));
   } catch (error) {
-    if (codeOf(error) !== FAILED_PRECONDITION) throw error;
-    return { ...(await list()), withoutIndex: "missing" };
+    if (codeOf(error) === FAILED_PRECONDITION) return await list("missing");
+    if (codeOf(error) === DEADLINE_EXCEEDED && Number.isFinite(longest)) return await list("slow");
+    throw error;
   }
 }
 
-/** The query that the index serves: over the shards that have all of its fields. Cost: 1 read per 1,000 of them. */
-export function indexedSums(shards: CollectionReference) {
-  return shards.orderBy("shard").aggregate({
+/** Sums the shards without the index, page by page. Cost: 1 read per shard. */
+export function listShards(
+  shards: CollectionReference,
+  readOptions: ReadOnlyTransactionOptions = { readOnly: true },
+): Promise<ShardSum> {
+  return shards.firestore.runTransaction((transaction) => sumByListing(transaction, shards), readOptions);
+}
+
+/**
+ * The query that the index serves: over the shards that have all of its fields. Cost: 1 read per 1,000 of them. Without the order it is
+ * served without an index.
+ */
+export function indexedSums(shards: CollectionReference, byScan = false) {
+  return (byScan ? shards : shards.orderBy("shard")).aggregate({
     total: AggregateField.sum("count"),
     // Always summed, so that one index serves all callers.
     writes: AggregateField.sum("writes"),
@@ -78,8 +98,13 @@ export function indexedSums(shards: CollectionReference) {
 }
 
 /** @returns `undefined` if some documents are not in the index, or a sum is not finite */
-async function sumByIndex(transaction: Transaction, shards: CollectionReference): Promise<ShardSum | undefined> {
-  const [indexed, all] = await Promise.all([transaction.get(indexedSums(shards)), transaction.get(shards.count())]);
+async function sumByAggregation(
+  transaction: Transaction,
+  shards: CollectionReference,
+  byScan: boolean,
+): Promise<ShardSum | undefined> {
+  const sums = indexedSums(shards, byScan);
+  const [indexed, all] = await Promise.all([transaction.get(sums), transaction.get(shards.count())]);
   const { documents, ...sum } = indexed.data();
   const isWhole = documents === all.data().count && Number.isFinite(sum.total) && Number.isFinite(sum.writes);
   return isWhole ? { ...sum, documents, asOf: indexed.readTime } : undefined;

@@ -3,7 +3,7 @@
  * `functions/src/counter/aggregate.ts`, with the cost and duration of each, and the sweep. There is one instance of each function; that of
  * `wake` remembers every counter. Nothing fails: failures are the subject of `test/simulation`.
  */
-import { BASE_SHARD, WRITES_PER_MARK_LOOK } from "../../core/src/index.ts";
+import { BASE_SHARD } from "../../core/src/index.ts";
 import {
   type AggregateResult,
   beginsCounter,
@@ -12,12 +12,16 @@ import {
   decide,
   historyWrites,
   isAnswered,
+  isListedFor,
   isPollLost,
+  LONGEST_SUM,
+  LOOKS,
   MAX_LISTED_SHARDS,
   type Measurement,
   type Millis,
   type Published,
   type ScheduledTask,
+  shardsToLookAt,
   TRIGGER_SHARDS,
 } from "../../functions/src/decisions.ts";
 import type { Clock } from "./clock.ts";
@@ -139,15 +143,25 @@ export class Backend {
 
   #measure(aggregation: Aggregation): void {
     const { counter, current } = aggregation;
-    const { index, aggregationSlowdown } = this.#settings;
-    const documents = current.published?.shardDocuments ?? 0;
-    const isAggregated = index > 0 && documents > MAX_LISTED_SHARDS;
+    const { index, aggregationSlowdown, enterprise } = this.#settings;
+    const listing = enterprise > 0 ? "scan" : "list";
+    const { shardDocuments: documents = 0, slowSince } = current.published ?? {};
+    const found = (measurement: Measurement) => {
+      aggregation.measurement = measurement;
+      this.#step(aggregation);
+    };
     this.#after((now) => {
+      if (isListedFor(slowSince, now)) return found({ ...counter.measure(now, documents, listing), slowSince });
+      const isAggregated = index > 0 && documents > MAX_LISTED_SHARDS;
       const slowdown = isAggregated ? counter.deletedEntries.slowdown(aggregationSlowdown, now) : 0;
-      aggregation.measurement = counter.measure(now, documents, index > 0);
       // What a slow query finds is as old as its beginning.
-      if (slowdown === 0) this.#step(aggregation);
-      else this.#clock.at(now + slowdown, { run: () => this.#step(aggregation) });
+      const sum = counter.measure(now, documents, index > 0 && enterprise === 0 ? "index" : listing);
+      if (slowdown === 0) found(sum);
+      else if (slowdown <= LONGEST_SUM) this.#clock.at(now + slowdown, { run: () => found(sum) });
+      else {
+        const list = (then: Millis) => found({ ...counter.measure(then, documents, listing), slowSince: then });
+        this.#clock.at(now + LONGEST_SUM, { run: list });
+      }
     });
   }
 
@@ -165,7 +179,10 @@ export class Backend {
     if (next.nextPollAt !== null) this.#polled.add(counter);
     else this.#polled.delete(counter);
     counter.bill.publishing++;
-    counter.bill["looks at marks"] += (next.writes - (counter.published?.writes ?? 0)) / WRITES_PER_MARK_LOOK;
+    const looks = LOOKS[this.#settings.enterprise > 0 ? "enterprise" : "standard"];
+    const written = [counter.published?.writes ?? 0, next.writes] as const;
+    for (const id of shardsToLookAt(looks, ...written, next.shardCount, this.#world.randomLook))
+      counter.look(Number(id), now);
     counter.bill.history += historyWrites(counter.published, next, this.#config).length;
     counter.published = next;
     counter.version++;

@@ -1,11 +1,15 @@
 /** What Firestore, functions and tasks would bill, item by item. */
-import { PRICES, type Prices } from "../../costs/src/index.ts";
+import { billingOf, historyBytes, type Operation, PRICES, type PriceList, priceOf } from "../../costs/src/index.ts";
 
 /** What each item is billed as. */
 const UNITS = {
   increments: "write",
+  /** Write units of increments beyond the first, of shards above 1 KiB; none on Standard. */
+  "increments beyond 1 KiB": "write",
   "shard count, by clients": "read",
   "looks at marks": "read",
+  /** None on Standard, where few of the looks find what to remove. */
+  "removing marks": "write",
   "counter document": "read",
   measuring: "read",
   publishing: "write",
@@ -15,7 +19,7 @@ const UNITS = {
   sweeps: "read",
   invocations: "invocation",
   tasks: "task",
-} as const satisfies Record<string, keyof Prices>;
+} as const satisfies Record<string, Operation>;
 
 export const ITEMS = Object.keys(UNITS) as (keyof typeof UNITS)[];
 
@@ -33,10 +37,14 @@ export function addTo(bill: Bill, other: Bill, factor = 1): Bill {
 }
 
 /** Dollars per million increments. */
-export function dollarsPerMillion(bill: Bill): Bill {
+export function dollarsPerMillion(bill: Bill, prices: PriceList = PRICES.nam5): Bill {
+  const { units, write } = billingOf(prices);
   const dollars = emptyBill();
-  for (const item of ITEMS)
-    dollars[item] = (bill[item] * PRICES.nam5[UNITS[item]] * 1e6) / Math.max(bill.increments, 1);
+  for (const item of ITEMS) {
+    // A document of the history is half full on average.
+    const each = item === "history" ? write(historyBytes(30)) : 1;
+    dollars[item] = (priceOf({ [units[UNITS[item]]]: bill[item] * each }, prices) * 1e6) / Math.max(bill.increments, 1);
+  }
   return dollars;
 }
 

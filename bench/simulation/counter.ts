@@ -1,6 +1,7 @@
 /** One simulated counter: its shards, its counter document, and what the functions know about them. */
 import type { ListedShard } from "../../admin/src/internal.ts";
 import { BASE_SHARD } from "../../core/src/index.ts";
+import { BYTES, readUnits } from "../../costs/src/index.ts";
 import { toTimestamp } from "../../functions/src/counter/fields.ts";
 import {
   type AggregateResult,
@@ -15,6 +16,7 @@ import {
 } from "../../functions/src/decisions.ts";
 import { aggregationReads, DeletedEntries } from "../../testkit/production/aggregations.ts";
 import { type Bill, emptyBill } from "./bill.ts";
+import { Marks } from "./marks.ts";
 import { Shard } from "./shard.ts";
 
 export class Counter {
@@ -61,6 +63,20 @@ export class Counter {
     return isNew;
   }
 
+  /** Adds the mark of a write. @param removes  whether the write removes expired marks. @returns the shard's bytes after it */
+  mark(index: number, now: Millis, removes: boolean): number {
+    const shard = this.shard(index);
+    shard.marks ??= new Marks();
+    shard.marks.add(now, removes);
+    return shard.marks.bytes;
+  }
+
+  /** Looks at the marks of one shard, as the functions do after a publish. */
+  look(index: number, now: Millis): void {
+    this.bill["looks at marks"]++;
+    if (this.shards[index]?.marks?.removeExpired(now)) this.bill["removing marks"]++;
+  }
+
   list(): ListedShard[] {
     const listed: ListedShard[] = [];
     const add = (id: string, { writes, updatedAt }: Shard) => {
@@ -74,20 +90,29 @@ export class Counter {
   }
 
   /**
-   * What `measureShards` finds and bills.
+   * What `measureShards` finds and bills: on Enterprise the bytes that are scanned.
    *
    * @param documents  how many there were at the previous measurement
+   * @param way        how more than a few shards are summed
    */
-  measure(now: Millis, documents: number, hasIndex: boolean): Measurement {
+  measure(now: Millis, documents: number, way: "index" | "list" | "scan"): Measurement {
     const measurement = { total: this.total, writes: this.total, asOf: toTimestamp(now), documents: this.documents };
+    if (way === "scan") this.bill.measuring += readUnits(this.#bytes());
     if (documents <= MAX_LISTED_SHARDS) {
-      this.bill.measuring += Math.min(Math.max(this.documents, 1), MAX_LISTED_SHARDS + 1);
+      if (way !== "scan") this.bill.measuring += Math.min(Math.max(this.documents, 1), MAX_LISTED_SHARDS + 1);
       if (this.documents <= MAX_LISTED_SHARDS) return { ...measurement, shards: this.list(), malformed: [] };
     }
+    if (way === "scan") return measurement;
     // The number of documents is asked for in either case.
     const aggregation = aggregationReads(this.documents);
-    this.bill.measuring += aggregation + (hasIndex ? aggregation : this.documents);
+    this.bill.measuring += aggregation + (way === "index" ? aggregation : this.documents);
     return measurement;
+  }
+
+  /** The bytes of all documents in `shards`. */
+  #bytes(): number {
+    const bytesOf = ({ writes, marks }: Shard) => (writes === undefined ? 0 : (marks?.bytes ?? BYTES.unmarkedShard));
+    return this.shards.reduce((sum, shard) => sum + bytesOf(shard), bytesOf(this.base));
   }
 
   /**
@@ -106,7 +131,9 @@ export class Counter {
       if (quiet.length === 0) continue;
       for (const { id, writes } of quiet) {
         base.writes = (base.writes ?? 0) + writes;
-        this.shard(shardIndex(id) as number).writes = undefined;
+        const folded = this.shard(shardIndex(id) as number);
+        folded.writes = undefined;
+        folded.marks = undefined;
       }
       base.updatedAt = now;
       this.documents -= quiet.length;

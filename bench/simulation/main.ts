@@ -8,8 +8,9 @@
 import cliProgress from "cli-progress";
 import { Argument, Command, InvalidArgumentError } from "commander";
 import { record, resultsFile } from "../results.ts";
-import { SCENARIOS } from "./scenarios.ts";
+import { SCENARIOS, type Scenario, type Scenarios, SHARD_SCENARIOS } from "./scenarios.ts";
 import { SETTINGS, withSettings } from "./settings.ts";
+import { shardSizes, shardSizesTable } from "./shardSizes.ts";
 import { simulate } from "./simulate.ts";
 import { type SimulatedRun, summarize, timelineOf } from "./summary.ts";
 import { bills, figures } from "./tables.ts";
@@ -36,14 +37,14 @@ const program = new Command("npm run simulate --")
   .addArgument(new Argument("[scenarios...]", "all by default; only these").choices([...SCENARIOS.keys()]))
   .option("--seed <n>", "another run of the same", integer, 1)
   .option("--set <name=value>", `another value of a setting: ${Object.keys(SETTINGS).join(", ")}`, setting, [])
+  .option("--shards", "instead: how large shards are on Firestore's Enterprise edition")
   .addHelpText("after", "\nDurations are in milliseconds. A run with every default is recorded in bench/results/.")
   .parse();
-const { seed, set } = program.opts<{ seed: number; set: string[] }>();
-const scenarios = program.args.length > 0 ? program.args : [...SCENARIOS.keys()];
+const { seed, set, shards } = program.opts<{ seed: number; set: string[]; shards?: boolean }>();
+if (shards && program.args.length + set.length > 0) program.error("--shards takes no scenarios and no --set.");
 
 /** A run with the index of `shards`, and one without it. What is not kept of an outcome is forgotten: some are large. */
-function runScenario(name: string): SimulatedRun {
-  const create = SCENARIOS.get(name) as NonNullable<ReturnType<typeof SCENARIOS.get>>;
+function run(create: () => Scenario, name: string): SimulatedRun {
   const outcome = simulate(create(), withSettings(set), seed);
   const withoutIndex = simulate(create(), withSettings([...set, "index=0"]), seed);
   return {
@@ -55,17 +56,30 @@ function runScenario(name: string): SimulatedRun {
 
 const format = "{bar} {value}/{total}  {name}";
 const bar = process.stderr.isTTY ? new cliProgress.SingleBar({ format, hideCursor: true }) : undefined;
-bar?.start(scenarios.length, 0, { name: "" });
-const runs = scenarios.map((name, n) => {
-  bar?.update(n, { name });
-  // The bar's own timer does not run during a simulation.
-  bar?.render();
-  const start = performance.now();
-  const run = runScenario(name);
-  if (!bar) process.stderr.write(`${name}: ${((performance.now() - start) / 1_000).toFixed(1)} s\n`);
-  return run;
-});
-bar?.stop();
 
-console.log(`\n${figures(runs)}\n\nDollars per million increments, settling included\n\n${bills(runs)}`);
-if (program.args.length === 0 && set.length === 0 && seed === 1) record(resultsFile("simulation"), runs);
+/** @returns what `use` returns for each scenario, one after the other, with progress in the terminal */
+function runAll<Result>(scenarios: Scenarios, use: (create: () => Scenario, name: string) => Result): Result[] {
+  bar?.start(scenarios.size, 0, { name: "" });
+  const results = [...scenarios].map(([name, create], n) => {
+    bar?.update(n, { name });
+    // The bar's own timer does not run during a simulation.
+    bar?.render();
+    const start = performance.now();
+    const result = use(create, name);
+    if (!bar) process.stderr.write(`${name}: ${((performance.now() - start) / 1_000).toFixed(1)} s\n`);
+    return result;
+  });
+  bar?.stop();
+  return results;
+}
+
+if (shards) {
+  const sizes = runAll(SHARD_SCENARIOS, (create) => shardSizes(create, seed));
+  console.log(`\n${shardSizesTable(sizes)}`);
+  if (seed === 1) record(resultsFile("shardSizes"), sizes);
+} else {
+  const names = program.args.length > 0 ? program.args : [...SCENARIOS.keys()];
+  const runs = runAll(new Map(names.map((name) => [name, SCENARIOS.get(name) as () => Scenario])), run);
+  console.log(`\n${figures(runs)}\n\nDollars per million increments, settling included\n\n${bills(runs)}`);
+  if (program.args.length === 0 && set.length === 0 && seed === 1) record(resultsFile("simulation"), runs);
+}

@@ -23,6 +23,10 @@ export interface Window {
   offered: number;
   committed: number;
   shardCount: number;
+  /** On Enterprise, of the shard after each write: the sum of its bytes, the most, and the write units beyond the first. */
+  shardBytes: number;
+  mostShardBytes: number;
+  moreUnits: number;
 }
 
 export class Metrics {
@@ -56,7 +60,8 @@ export class Metrics {
     const index = Math.floor(now / this.#scenario.window);
     while (this.windows.length <= index) {
       const at = this.windows.length * this.#scenario.window;
-      this.windows.push({ at, acknowledged: 0, prompt: 0, offered: 0, committed: 0, shardCount: 0 });
+      const sizes = { shardBytes: 0, mostShardBytes: 0, moreUnits: 0 };
+      this.windows.push({ at, acknowledged: 0, prompt: 0, offered: 0, committed: 0, shardCount: 0, ...sizes });
     }
     return this.windows[index] as Window;
   }

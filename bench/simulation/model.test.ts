@@ -20,7 +20,14 @@ const world = (changed: readonly string[] = []): World => {
   const random = randomFor(1, "shards");
   const metrics = new Metrics({ window: 1_000, lasts: 60_000 }, 0);
   const settings = withSettings(changed);
-  return { clock: new Clock(), settings, metrics, random: () => random.next(), waiting: new Set() };
+  return {
+    clock: new Clock(),
+    settings,
+    metrics,
+    random: () => random.next(),
+    randomLook: () => 0,
+    waiting: new Set(),
+  };
 };
 
 test("the clock runs what is due in the order of ticks, nothing twice and nothing early", () => {

@@ -131,6 +131,24 @@ export function steady(perSecond: number, audience: Audience, lasts?: Millis): S
   };
 }
 
+/** How large shards are on Enterprise, hour by hour, at a steady rate. */
+function hours(perSecond: number): Scenario {
+  // A million increments show as much as six times as many.
+  const lasts = perSecond < 1_000 ? 6 * HOUR : HOUR;
+  const scenario = steady(perSecond, MANY_CLIENTS, lasts);
+  return { ...scenario, name: `hours at ${number(perSecond)}/s`, warmUp: 0, lasts, window: HOUR, settings: {} };
+}
+
+/** What a burst does to the shards of a calm counter, minute by minute: a minute of 200 increments a second. */
+function burst(): Scenario {
+  const [at, lasts] = [10 * MINUTE, 20 * MINUTE];
+  return {
+    ...{ ...ONE, name: "burst of 200/s at 1/s", lasts, settles: 0, window: MINUTE },
+    rate: (now) => (now >= at && now < at + MINUTE ? 200 : 1),
+    audience: MANY_CLIENTS,
+  };
+}
+
 /** Counters that are incremented once. */
 export function onceEach(counters = 100_000): Scenario {
   let next = 0;
@@ -142,18 +160,23 @@ export function onceEach(counters = 100_000): Scenario {
 
 const RATES = [0.5, 1, 10, 100, 1_000];
 
-/** By name; made anew for each run, as some keep a state. */
-export const SCENARIOS: ReadonlyMap<string, () => Scenario> = new Map(
-  [
-    () => flashCrowd(100),
-    () => flashCrowd(1_000),
-    () => flashCrowd(100_000, 30 * SECOND),
-    ...[FEW_CLIENTS, MANY_CLIENTS].map((audience) => () => newCounter(100, audience)),
-    day,
-    () => sawtooth(2 * MINUTE, 2 * MINUTE, 8),
-    giant,
-    million,
-    ...[FEW_CLIENTS, MANY_CLIENTS].flatMap((audience) => RATES.map((rate) => () => steady(rate, audience))),
-    () => onceEach(),
-  ].map((create) => [create().name, create] as const),
-);
+/** Made anew for each run, as some keep a state. */
+export type Scenarios = ReadonlyMap<string, () => Scenario>;
+
+const byName = (all: readonly (() => Scenario)[]): Scenarios => new Map(all.map((create) => [create().name, create]));
+
+/** Whose shards are measured on Enterprise. */
+export const SHARD_SCENARIOS = byName([...[0.05, ...RATES].map((rate) => () => hours(rate)), burst]);
+
+export const SCENARIOS = byName([
+  () => flashCrowd(100),
+  () => flashCrowd(1_000),
+  () => flashCrowd(100_000, 30 * SECOND),
+  ...[FEW_CLIENTS, MANY_CLIENTS].map((audience) => () => newCounter(100, audience)),
+  day,
+  () => sawtooth(2 * MINUTE, 2 * MINUTE, 8),
+  giant,
+  million,
+  ...[FEW_CLIENTS, MANY_CLIENTS].flatMap((audience) => RATES.map((rate) => () => steady(rate, audience))),
+  () => onceEach(),
+]);

@@ -1,6 +1,6 @@
 /** What `--set` changes: the functions' configuration as it deploys, what users do, and figures of `testkit/production`. */
 
-import type { Config } from "../../functions/src/decisions.ts";
+import { type Config, settingsOn } from "../../functions/src/decisions.ts";
 import { DEFAULT_CONFIG } from "../../functions/src/deploy/defaultConfig.ts";
 import { BACKEND_LATENCY, CALL_LATENCY } from "../../testkit/production/calls.ts";
 import { ABORTED_AFTER, WRITE_LIMITS, type WriteLimits } from "../../testkit/production/contention.ts";
@@ -14,6 +14,8 @@ const ASSUMPTIONS = {
   abandonAfter: 60_000,
   /** The share of clients that watch the counter, and so know its shard count. */
   watching: 0,
+  /** 1: the Enterprise edition, with its shard counts, units and prices in us-central1; 0: Standard in nam5. */
+  enterprise: 0,
   /** 1: the index of `shards` is deployed; 0: a measurement of more than a few shards lists them. */
   index: 1,
   refusedAfter: ABORTED_AFTER,
@@ -51,5 +53,9 @@ export function withSettings(texts: readonly string[], settings: Settings = SETT
     if (!(Number(value) >= 0) || value === "") throw new Error(`--set ${text}: a value is a number from 0 on`);
     chosen[name] = Number(value);
   }
-  return chosen as unknown as Settings;
+  const all = chosen as unknown as Settings;
+  return {
+    ...all,
+    writesPerShard: settingsOn(all.enterprise > 0 ? "enterprise" : "standard", configOf(all)).writesPerShard,
+  };
 }

@@ -1,8 +1,11 @@
 /** A shard document, which limits its writes as the governor does (`testkit/production/contention.ts`). */
 import type { Millis } from "../../functions/src/decisions.ts";
 import { restsAfter, type WriteLimits, waitFor } from "../../testkit/production/contention.ts";
+import type { Marks } from "./marks.ts";
 
 export class Shard {
+  /** Of the Enterprise edition, which bills their bytes. */
+  marks: Marks | undefined;
   /** The field `writes`; `undefined` while the document does not exist. */
   writes: number | undefined;
   updatedAt: Millis = 0;

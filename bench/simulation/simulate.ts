@@ -35,7 +35,14 @@ export function simulate(scenario: Scenario, chosen: Settings, seed: number): Ou
   };
   const clock = new Clock();
   const metrics = new Metrics(scenario, 0);
-  const world: World = { clock, settings, metrics, random: stream("shards"), waiting: new Set() };
+  const world: World = {
+    clock,
+    settings,
+    metrics,
+    random: stream("shards"),
+    randomLook: stream("looks"),
+    waiting: new Set(),
+  };
   const backend = new Backend(world);
   const arrivals = stream("arrivals");
   const popularity = stream("popularity");

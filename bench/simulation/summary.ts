@@ -1,4 +1,5 @@
 /** A run in figures: a row of the tables, and the points of its charts. */
+import { ENTERPRISE_PRICES, PRICES } from "../../costs/src/index.ts";
 import type { Millis } from "../../functions/src/decisions.ts";
 import { type Bill, dollarsPerMillion, sumOf } from "./bill.ts";
 import type { Outcome } from "./simulate.ts";
@@ -28,10 +29,11 @@ export interface SimulatedRun extends Summary {
   readonly timeline?: ReturnType<typeof timelineOf>;
 }
 
-export function summarize({ scenario, metrics, bill, offered, acknowledged, recoveries }: Outcome): Summary {
+export function summarize({ scenario, settings, metrics, bill, offered, acknowledged, recoveries }: Outcome): Summary {
   const { acknowledgements, staleness, provided, needed, mostShards, turns, sweeps } = metrics;
   // Beside what it reads, each sweep is an invocation.
-  const costs = dollarsPerMillion({ ...bill, invocations: bill.invocations + sweeps });
+  const prices = settings.enterprise > 0 ? ENTERPRISE_PRICES.regional : PRICES.nam5;
+  const costs = dollarsPerMillion({ ...bill, invocations: bill.invocations + sweeps }, prices);
   const slowest = Math.max(...recoveries.map((took) => took ?? Number.POSITIVE_INFINITY));
   const hours = (scenario.lasts - scenario.warmUp + scenario.settles) / 3_600_000;
   const ack = (share: number) => acknowledgements.quantile(share);

@@ -12,6 +12,8 @@ export interface World {
   metrics: Metrics;
   /** For shards and backoffs. */
   readonly random: Random;
+  /** For the shards whose marks the functions look at. */
+  readonly randomLook: Random;
   /** Pending increments that a document makes wait. */
   readonly waiting: Set<{ readonly issuedAt: Millis }>;
 }

@@ -6,7 +6,8 @@
  * refused write to the same shard again: at once, then with delays that grow by half from a second to a minute, with a jitter of a
  * half. A user who leaves closes the page, and a refused write is not sent again.
  */
-import { randomShard, SLOW_ACK_MS } from "../../core/src/index.ts";
+import { INCREMENTS_PER_MARK_REMOVAL, randomShard, SLOW_ACK_MS } from "../../core/src/index.ts";
+import { writeUnits } from "../../costs/src/index.ts";
 import type { Millis } from "../../functions/src/decisions.ts";
 import type { Backend } from "./backend.ts";
 import type { Step } from "./clock.ts";
@@ -63,7 +64,8 @@ export class Write implements Step {
     this.#shard = randomShard(shardCountCache._shardsToChooseFrom(), this.#world.random);
     shardCountCache._requestSent();
     const isCalm = this.#counter.published?.growing === false && !shardCountCache._isContended();
-    this.#isQueued = isWatching && isCalm;
+    // One in twenty is made as if it were not calm, because transactions remove marks.
+    this.#isQueued = isWatching && isCalm && this.#world.random() * INCREMENTS_PER_MARK_REMOVAL > 1;
     this.#attempt(now);
   }
 
@@ -107,8 +109,18 @@ export class Write implements Step {
     // After every measurement of this tick, which may not have seen it.
     const at = now + 1;
     const isCreation = this.#counter.commit(Number(this.#shard), at);
-    this.#counter.bill.increments++;
-    this.#world.metrics.window(now).committed++;
+    const { bill } = this.#counter;
+    bill.increments++;
+    const window = this.#world.metrics.window(now);
+    if (settings.enterprise > 0) {
+      const bytes = this.#counter.mark(Number(this.#shard), at, !this.#isQueued);
+      const moreUnits = writeUnits(bytes) - 1;
+      bill["increments beyond 1 KiB"] += moreUnits;
+      window.shardBytes += bytes;
+      window.mostShardBytes = Math.max(window.mostShardBytes, bytes);
+      window.moreUnits += moreUnits;
+    }
+    window.committed++;
     this.#backend.committed(this.#counter, this.#shard, isCreation, at);
     // A prompt acknowledgement changes nothing that happens before it, so it needs no step of its own.
     const acknowledgedAt = now + settings.ackLatency;

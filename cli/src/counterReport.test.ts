@@ -22,6 +22,7 @@ const published = (total: number, ageMillis: number): PublishedReport => ({
   phase: "idle",
   nextPollAt: null,
   calmSince: null,
+  slowSince: null,
   countedCollection: null,
   windows: { day: 0, week: 0, month: 0 },
 });

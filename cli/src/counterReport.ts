@@ -17,6 +17,8 @@ export interface PublishedReport {
   readonly phase: string;
   readonly nextPollAt: string | null;
   readonly calmSince: string | null;
+  /** Since when the shards are listed, because a sum took too long. */
+  readonly slowSince: string | null;
   /** The collection whose documents the counter counts. */
   readonly countedCollection: string | null;
   /** What was counted today, this week and this month. */

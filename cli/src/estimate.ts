@@ -1,14 +1,18 @@
 /** `estimate`: what traffic costs in a month. No I/O, no credentials. */
 
 import {
+  type BilledUnit,
   compareDesigns,
   type DesignCosts,
   highestRate,
   type MonthlyCosts,
   monthlyCosts,
-  PRICES,
+  type PricedLocation,
+  perMillion,
+  pricesOf,
   type Traffic,
 } from "../../costs/src/index.ts";
+import { EDITIONS, type Edition } from "../../functions/src/decisions.ts";
 import { CommandError, WRONG_USAGE } from "./commandError.ts";
 import { formatDollars, formatNumber, formatWhole, pluralize } from "./format.ts";
 import { paint, print, printJson } from "./output.ts";
@@ -28,7 +32,9 @@ export interface EstimateOptions {
   readonly batch?: number;
   readonly total?: number;
   readonly regions?: number;
-  readonly region: keyof typeof PRICES;
+  readonly edition: Edition;
+  /** Default: `nam5`, and `regional` on Enterprise. */
+  readonly region?: PricedLocation;
   readonly compare?: boolean;
 }
 
@@ -36,19 +42,37 @@ const DAY_SECONDS = 86_400;
 
 export async function estimate(options: EstimateOptions): Promise<void> {
   const traffic = parseTraffic(options);
-  const prices = PRICES[options.region];
+  const { edition, region = edition === "enterprise" ? "regional" : "nam5" } = options;
+  const prices = pricesOf(edition, region);
+  if (!prices) {
+    throw new CommandError(
+      WRONG_USAGE,
+      `--region ${region}: the prices of the Enterprise edition are not known there; pass --region regional, which has those of us-central1`,
+    );
+  }
   const costs = monthlyCosts(traffic, prices);
-  const compared = options.compare ? compareDesigns([traffic], prices) : undefined;
+  const compared = options.compare ? compareEditions(traffic, region) : undefined;
   if (options.json) {
-    printJson({ traffic, region: options.region, ...costs, notIncluded: NOT_INCLUDED, compared });
+    printJson({ traffic, edition, region, ...costs, notIncluded: notIncluded(edition), compared });
     return;
   }
-  printCosts(traffic, options.region, costs);
+  printCosts(traffic, edition, region, costs);
   if (compared) printComparison(compared, costs);
 }
 
+type Comparison = Partial<Record<Edition, DesignCosts[]>>;
+
+/** The designs on each edition whose prices are known. */
+function compareEditions(traffic: Traffic, region: PricedLocation): Comparison {
+  const known = EDITIONS.map((edition) => {
+    const prices = pricesOf(edition, region);
+    return [edition, prices && compareDesigns([traffic], prices)] as const;
+  });
+  return Object.fromEntries(known.filter(([, designs]) => designs));
+}
+
 function parseTraffic(options: EstimateOptions): Traffic {
-  const { json, compare, region, perSecond, perDay, peak, ...traffic } = options;
+  const { json, compare, edition, region, perSecond, perDay, peak, ...traffic } = options;
   const { batch, once, regions = 1 } = traffic;
   if ((perSecond === undefined) === (perDay === undefined)) {
     throw new CommandError(WRONG_USAGE, "pass the number of increments: either --per-second <n> or --per-day <n>");
@@ -75,15 +99,22 @@ function parseTraffic(options: EstimateOptions): Traffic {
   return { ...traffic, perSecond: average, peakPerSecond: peak ?? average };
 }
 
-const NOT_INCLUDED = [
-  "CPU and memory of the functions: at most $2.50 per million invocations of 100 ms each; far less where an instance serves many at a time.",
-  "Storage, network, logs, and the Cloud Scheduler job of the sweep: $0.10 a month; an account has three free.",
-  "The free quota is not deducted: 50,000 reads and 20,000 writes a day, 2 million invocations and 1 million tasks a month.",
-];
+function notIncluded(edition: Edition): string[] {
+  const ofFirestore =
+    edition === "enterprise"
+      ? "50,000 read units, 40,000 write units and 50,000 real-time units a day"
+      : "50,000 reads and 20,000 writes a day";
+  return [
+    "CPU and memory of the functions: at most $2.50 per million invocations of 100 ms each; far less where an instance serves many at a time.",
+    "Storage, network, logs, and the Cloud Scheduler job of the sweep: $0.10 a month; an account has three free.",
+    `The free quota is not deducted: ${ofFirestore}, 2 million invocations and 1 million tasks a month.`,
+  ];
+}
 
 function assumptions(
   { counters, once, watchers, perClient, batch, peakPerSecond, perSecond, peakHours, regions = 1 }: Traffic,
   { dayParts }: MonthlyCosts,
+  edition: Edition,
 ) {
   const [busy] = dayParts;
   const isShortened = peakPerSecond > perSecond && busy && busy.hours < peakHours;
@@ -105,20 +136,40 @@ function assumptions(
       : perClient > 0
         ? `Clients read the shard count once per ${pluralize(perClient, "increment")}.`
         : "Clients that increment a counter also watch it.",
-    "The functions run with their default parameters, and the index of the shards is deployed.",
+    edition === "enterprise"
+      ? "The functions run with their default parameters but EDITION, and there are no indexes."
+      : "The functions run with their default parameters, and the index of the shards is deployed.",
   ];
 }
 
-function printCosts(traffic: Traffic, region: string, costs: MonthlyCosts): void {
+/** In the plural. */
+const UNIT_NAMES: Readonly<Record<BilledUnit, string>> = {
+  ...{ read: "reads", write: "writes", delete: "deletes", invocation: "invocations", task: "tasks" },
+  ...{ readUnit: "read units", writeUnit: "write units", realtimeUnit: "real-time units" },
+};
+
+const LOCATION_NAMES: Readonly<Record<Edition, Readonly<Record<PricedLocation, string>>>> = {
+  standard: { nam5: "nam5", regional: "regional" },
+  enterprise: { nam5: "nam5", regional: "us-central1" },
+};
+
+function printCosts(traffic: Traffic, edition: Edition, region: PricedLocation, costs: MonthlyCosts): void {
   const rows = costs.items
     .filter(({ perMonth }) => perMonth > 0)
-    .map(({ name, unit, perMonth, dollars }) => [name, `${formatWhole(perMonth)} ${unit}s`, formatDollars(dollars)]);
+    .map(({ name, unit, perMonth, dollars }) => [
+      name,
+      `${formatWhole(perMonth)} ${UNIT_NAMES[unit]}`,
+      formatDollars(dollars),
+    ]);
   const total = [paint("bold", "a month of 30 days"), "", paint("bold", formatDollars(costs.dollars))];
-  print(table([...rows, total], ["left", "right", "right"], ["", "per month", `US$ in ${region}`]));
+  const head = ["", "per month", `US$ in ${LOCATION_NAMES[edition][region]}`];
+  print(table([...rows, total], ["left", "right", "right"], head));
   if (costs.increments > 0) {
-    print(`\n${formatDollars((costs.dollars / costs.increments) * 1e6)} per million increments.`);
+    print(`\n${formatDollars(perMillion(costs))} per million increments.`);
   }
-  print(`\n${bulletList("Assumed", assumptions(traffic, costs))}\n\n${bulletList("Not included", NOT_INCLUDED)}`);
+  print(
+    `\n${bulletList("Assumed", assumptions(traffic, costs, edition))}\n\n${bulletList("Not included", notIncluded(edition))}`,
+  );
 }
 
 /** Two significant digits. */
@@ -126,13 +177,17 @@ function formatRate(rate: number): string {
   return Number(rate.toPrecision(2)).toString();
 }
 
-function printComparison(designs: readonly DesignCosts[], costs: MonthlyCosts): void {
+function printComparison(compared: Comparison, costs: MonthlyCosts): void {
   const peak = highestRate([costs]);
-  const rows = designs.map(({ name, dollars, maxPerSecond = Number.POSITIVE_INFINITY }) => [
+  const editions = EDITIONS.filter((edition) => compared[edition]);
+  const [first = []] = editions.map((edition) => compared[edition]);
+  const rows = first.map(({ name, maxPerSecond = Number.POSITIVE_INFINITY }, n) => [
     name,
-    formatDollars(dollars),
+    ...editions.map((edition) => formatDollars(compared[edition]?.[n]?.dollars ?? 0)),
     maxPerSecond < peak ? `limit ${formatNumber(maxPerSecond)}/s per counter, ${formatRate(peak)}/s needed` : "",
   ]);
-  print(`\n${table(rows, ["left", "right", "left"], ["with CPU and memory of functions", "per month", ""])}`);
+  const head = ["with CPU and memory of functions", ...editions, ""];
+  print(`\n${table(rows, ["left", ...editions.map(() => "right" as const), "left"], head)}`);
+  if (!compared.enterprise) print("The prices of the Enterprise edition are known of --region regional alone.");
   print("docs/costs.md lists the assumptions about the alternatives.");
 }

@@ -9,6 +9,7 @@ import { counterDoc } from "../../admin/src/internal.ts";
 import { BASE_SHARD, isCount, SHARDS } from "../../core/src/index.ts";
 import { parseCounter } from "../../functions/src/counter/counterDocument.ts";
 import { fold as foldShards } from "../../functions/src/counter/fold.ts";
+import { parseNumShards } from "../../functions/src/features/adopted/adoptedPlan.ts";
 import type { CommandContext } from "./commandContext.ts";
 import { describeTarget } from "./databaseTarget.ts";
 import { escapeControls } from "./escape.ts";
@@ -54,13 +55,16 @@ export async function fold(context: CommandContext, options: FoldOptions, ids: s
 /** Cost: 2 reads, and the cost of folding. */
 async function foldCounter(ref: CounterRef, quietMillis: number): Promise<Folded> {
   const document = await counterDoc(ref).get();
-  const { published, bounded } = parseCounter(document, []);
+  const { published } = parseCounter(document, []);
+  const bounded = document.get("bounded") === true;
   const base = await counterDoc(ref).collection(SHARDS).doc(BASE_SHARD).get();
   // NaN and infinities stay what they are, whatever is added to them.
   if (base.exists && !isCount(base.get("count")))
     throw new ItemError("the count of shards/base is no number: correct it first");
   // Without a published shard count, any shard may be in use.
-  const fromIndex = published?.shardCount ?? Number.POSITIVE_INFINITY;
+  const inUse = published?.shardCount ?? Number.POSITIVE_INFINITY;
+  // Old clients of an adopted counter need these shards.
+  const fromIndex = Math.max(inUse, parseNumShards(document.get("num_shards")) ?? 0);
   const { documents, candidates, folded } = await foldShards(
     counterDoc(ref).collection(SHARDS),
     fromIndex,

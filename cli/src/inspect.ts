@@ -70,7 +70,7 @@ function visitorsOf(counter: FirebaseFirestore.DocumentSnapshot): VisitorsReport
 }
 
 function publishedOf(counter: FirebaseFirestore.DocumentSnapshot): PublishedReport | null {
-  const { asOf, calmSince, countedCollection, total, rate, writes, shardCount, phase, nextPollAt } =
+  const { asOf, calmSince, slowSince, countedCollection, total, rate, writes, shardCount, phase, nextPollAt } =
     counter.data() ?? {};
   if (!asOf) return null;
   return {
@@ -82,6 +82,7 @@ function publishedOf(counter: FirebaseFirestore.DocumentSnapshot): PublishedRepo
     phase: phase ?? "idle",
     nextPollAt: nextPollAt ? isoOf(nextPollAt) : null,
     calmSince: calmSince ? isoOf(calmSince) : null,
+    slowSince: slowSince ? isoOf(slowSince) : null,
     countedCollection: countedCollection ?? null,
     windows: windowTotals(counter.get("windows"), counter.readTime.toMillis()),
   };
@@ -128,6 +129,10 @@ function rowsOf(report: CounterReport): Cell[][] {
   if (shards.malformed.length > 0) {
     const ids = escapeControls(shards.malformed.slice(0, 5).join(", "));
     add("malformed", shards.malformed.length, paint("yellow", `shard ${ids}`));
+  }
+  if (published?.slowSince) {
+    const ago = formatDuration(now - Date.parse(published.slowSince));
+    add("slow sum", "", paint("yellow", `over five seconds, ${ago} ago; the shards are listed for ten minutes`));
   }
   if (published) add("phase", published.phase, phaseRemark(published, now));
   if (report.source) add("source", "", sourceRemark(report));

@@ -72,13 +72,30 @@ test("without an emulator one line says what to do; --verbose adds the stack", a
 test("help has examples, for every command", async () => {
   const { stdout } = await runCommand("--help");
   const commands = [...stdout.matchAll(/^ {2}([a-z]+) .*(?:\[|<)/gm)].map(([, name = ""]) => name);
-  const all = "inspect doctor top reconcile reset fold exchange delete migrate estimate";
+  const all = "init upgrade remove inspect doctor top reconcile reset fold exchange delete migrate adopt estimate";
   expect(commands.join(" ")).toBe(all);
   for (const name of commands) {
     const { exitCode, stdout: help } = await runCommand(name, "--help");
     expect(exitCode).toBe(0);
     expect(help).toContain(`Examples:\n  npx firestore-tally ${name} `);
   }
+});
+
+describe("estimate --edition enterprise", () => {
+  test("counts units, at the prices of us-central1", async () => {
+    const { stdout } = await runCommand("estimate", "--per-second", "100", "--edition", "enterprise");
+    expect(stdout).toMatch(/^ +per month +US\$ in us-central1$/m);
+    expect(stdout).toMatch(/^increments +[\d,]+ write units +\$[\d.]+$/m);
+    expect(stdout).toMatch(/^\$0\.\d\d per million increments\.$/m);
+  });
+
+  test("refuses a location whose prices are not known, and says which is", async () => {
+    const { exitCode, stderr } = await runCommand(
+      ...["estimate", "--per-second", "1", "--edition", "enterprise", "--region", "nam5"],
+    );
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(/--region nam5: the prices of the Enterprise edition are not known.*--region regional/);
+  });
 });
 
 describe("estimate --compare", () => {
@@ -92,6 +109,15 @@ describe("estimate --compare", () => {
 
   test("has them in JSON, too", async () => {
     const { stdout } = await runCommand("estimate", "--per-second", "20", "--compare", "--json");
-    expect(JSON.parse(stdout).compared.map(({ name }: { name: string }) => name)).toContain("Redis");
+    expect(Object.keys(JSON.parse(stdout).compared)).toEqual(["standard"]);
+    expect(JSON.parse(stdout).compared.standard.map(({ name }: { name: string }) => name)).toContain("Redis");
+  });
+
+  test("shows both editions where their prices are known", async () => {
+    const regional = await runCommand("estimate", "--per-second", "20", "--compare", "--region", "regional");
+    expect(regional.stdout).toMatch(/^with CPU and memory of functions +standard +enterprise$/m);
+    expect(regional.stdout).toMatch(/^Tally +\$[\d.]+ +\$[\d.]+$/m);
+    const nam5 = await runCommand("estimate", "--per-second", "20", "--compare");
+    expect(nam5.stdout).toContain("The prices of the Enterprise edition are known of --region regional alone.");
   });
 });

@@ -5,6 +5,7 @@ import manifest from "../../client/package.json" with { type: "json" };
 import { WINDOW_NAMES } from "../../core/src/index.ts";
 import type { CommandContext, GlobalOptions } from "./commandContext.ts";
 import type { EstimateOptions } from "./estimate.ts";
+import { examples } from "./examples.ts";
 import {
   parseAddress,
   parseAmount,
@@ -14,6 +15,7 @@ import {
   parseNumber,
   parseShare,
 } from "./optionValues.ts";
+import { defineSetup } from "./setup/commands.ts";
 
 /** A command on a database, with its options and its arguments. */
 type DatabaseCommand = (context: CommandContext, options: never, ...args: never[]) => Promise<void>;
@@ -46,7 +48,7 @@ function refuseEmpty(command: Command): void {
 export function defineProgram(program: Command): Command {
   program
     .name("firestore-tally")
-    .description("Inspects and maintains the counters of a Firestore database.")
+    .description("Adds counters to a Firebase project, inspects them and maintains them.")
     .version(manifest.version)
     .option("--project <id>", "project; default: GOOGLE_CLOUD_PROJECT, the project of the credentials, or .firebaserc")
     .option("--database <id>", 'database (default: "(default)")')
@@ -75,6 +77,7 @@ GOOGLE_APPLICATION_CREDENTIALS names. The emulator needs none.
 Exit codes: 0 done, 1 failed or declined, 2 wrong usage, 130 interrupted.`,
     );
 
+  defineSetup(program);
   program
     .command("inspect")
     .summary("one counter: its total, the exact sum, its shards")
@@ -220,6 +223,20 @@ Exit codes: 0 done, 1 failed or declined, 2 wrong usage, 130 interrupted.`,
     );
 
   program
+    .command("adopt")
+    .summary("take over counters made by hand, with num_shards")
+    .description(
+      "Adds what counters of Firebase's recipe for distributed counters lack, and publishes their totals, while old apps count. " +
+        "May be repeated. Without ids: all counters that have num_shards.",
+    )
+    .argument("[ids...]", "the counters; also those without num_shards, whose number of shards is in the code")
+    .option("--dry-run", "show what would be done; change nothing")
+    .option("--end", "when no old app is left: let the functions fold the shards that only old apps need")
+    .option("--after <id>", "resume after this counter")
+    .action(onDatabase(async () => (await import("./adopt.ts")).adopt))
+    .addHelpText("after", examples("adopt --dry-run", "adopt", "adopt likes-total --end"));
+
+  program
     .command("estimate")
     .summary("what traffic costs in a month")
     .description("Estimates what traffic costs in a month, item by item. Needs no database.")
@@ -241,9 +258,17 @@ Exit codes: 0 done, 1 failed or declined, 2 wrong usage, 130 interrupted.`,
     .option("--regions <n>", "databases over which the traffic is spread", parseCount)
     .option("--total <n>", "the total of one counter (default: half a month's increments)", parseAmount)
     .addOption(
-      new Option("--region <region>", "location of the database").choices(["nam5", "regional"]).default("nam5"),
+      new Option("--edition <edition>", "edition of the database")
+        .choices(["standard", "enterprise"])
+        .default("standard"),
     )
-    .option("--compare", "compare with fixed shards and Redis")
+    .addOption(
+      new Option(
+        "--region <region>",
+        "location of the database (default: nam5; on Enterprise regional, which is us-central1)",
+      ).choices(["nam5", "regional"]),
+    )
+    .option("--compare", "compare with fixed shards and Redis, on both editions")
     .action(async (_, command: Command) => {
       const { estimate } = await import("./estimate.ts");
       await estimate(command.optsWithGlobals<EstimateOptions>());
@@ -255,12 +280,9 @@ Exit codes: 0 done, 1 failed or declined, 2 wrong usage, 130 interrupted.`,
         "estimate --per-day 200000 --peak 50 --counters 1000 --once 100% --watchers 2",
         "estimate --per-second 100 --reads-per-day 1000000 --compare",
         "estimate --per-second 1000 --batch 10",
+        "estimate --per-second 100 --edition enterprise",
       ),
     );
 
   return program;
-}
-
-function examples(...lines: string[]): string {
-  return `\nExamples:\n${lines.map((line) => `  npx firestore-tally ${line}`).join("\n")}`;
 }

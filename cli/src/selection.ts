@@ -38,13 +38,17 @@ export function parseSelection(ids: readonly string[], options: SelectionOptions
     );
   }
   const group = ungrouped ? "" : options.group;
-  if (group === undefined && after !== undefined && !ids.includes(after)) {
-    throw new CommandError(
-      WRONG_USAGE,
-      `--after ${escapeControls(after)} is not among the named counters; pass one of them`,
-    );
-  }
-  return { ids: after === undefined ? ids : ids.slice(ids.indexOf(after) + 1), group, after };
+  return { ids: idsAfter(ids, after), group, after };
+}
+
+/** The named counters that are left. @throws CommandError if `--after` is none of them */
+export function idsAfter(ids: readonly string[], after: string | undefined): readonly string[] {
+  if (ids.length === 0 || after === undefined) return ids;
+  if (ids.includes(after)) return ids.slice(ids.indexOf(after) + 1);
+  throw new CommandError(
+    WRONG_USAGE,
+    `--after ${escapeControls(after)} is not among the named counters; pass one of them`,
+  );
 }
 
 /** `the group "views"` */

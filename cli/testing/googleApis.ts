@@ -33,6 +33,7 @@ export function pathsOf(project: string) {
     fields: `${database}/collectionGroups/-/fields`,
     functions: `cloudfunctions.googleapis.com/v2/${root}/locations/-/functions`,
     queue,
+    tasks: `${queue}/tasks`,
     queuePolicy: `${queue}:getIamPolicy`,
     projectPolicy: `cloudresourcemanager.googleapis.com/v1/${root}:getIamPolicy`,
     accountPolicy: `iam.googleapis.com/v1/${root}/serviceAccounts/${ACCOUNT}:getIamPolicy`,
@@ -101,6 +102,7 @@ export function healthyProject(project: string): Resources {
       retryConfig: { maxAttempts: 100, minBackoff: "1s", maxBackoff: "900s", maxDoublings: 16 },
       state: "RUNNING",
     },
+    [paths.tasks]: { tasks: [waitingTask(), attemptedTask(1, 14, "HTTP status code 503"), runningTask()] },
     [paths.projectPolicy]: grants("roles/datastore.user", "roles/cloudtasks.enqueuer", "roles/eventarc.eventReceiver"),
     [paths.queuePolicy]: { etag: "ACAB" },
     [paths.accountPolicy]: grants("roles/iam.serviceAccountUser"),
@@ -120,14 +122,44 @@ export function healthyProject(project: string): Resources {
   };
 }
 
+/** A task that is not due yet. */
+function waitingTask(): Resource {
+  return { name: "waiting", scheduleTime: "2026-01-01T00:09:00Z", createTime: "2026-01-01T00:08:00Z", view: "BASIC" };
+}
+
+/** The status of an attempt that was not answered yet means nothing. */
+function runningTask(): Resource {
+  return {
+    ...attemptedTask(9, 7, ""),
+    lastAttempt: { dispatchTime: "2026-01-01T00:08:00Z", responseStatus: { code: 7 } },
+  };
+}
+
+/** A task whose last attempt has failed, as https://github.com/firebase/functions-samples/issues/1143 shows one. */
+export function attemptedTask(attempts: number, code: number, message: string): Resource {
+  const [dispatchTime, responseTime] = ["2026-01-01T00:08:00Z", "2026-01-01T00:08:01Z"];
+  return {
+    ...{ name: "attempted", scheduleTime: "2026-01-01T00:09:00Z", createTime: "2026-01-01T00:00:00Z", view: "BASIC" },
+    ...{ dispatchCount: attempts, responseCount: attempts, firstAttempt: { dispatchTime } },
+    lastAttempt: { scheduleTime: dispatchTime, dispatchTime, responseTime, responseStatus: { code, message } },
+  };
+}
+
 /** The parameters as the Firebase CLI deploys them: as environment variables. */
-const PARAMETERS = { ...DEFAULT_PARAMETERS, LOCATION: REGION, SERVICE_ACCOUNT: "", MAX_INSTANCES: "0" };
+const PARAMETERS = {
+  ...DEFAULT_PARAMETERS,
+  LOCATION: REGION,
+  SERVICE_ACCOUNT: "",
+  MIN_INSTANCES: "0",
+  MAX_INSTANCES: "10",
+};
 
 /** The event and the document that trigger each function; the others have other triggers. */
 const TRIGGERS = {
   shardcreated: ["created", "counters/{counterId}/shards/{shardId}"],
   shardzeroupdated: ["updated", "counters/{counterId}/shards/0"],
   baseupdated: ["updated", "counters/{counterId}/shards/base"],
+  shardupdated: ["updated", "counters/{counterId}/shards/{shardId}"],
   documentcreated: ["created", "_none/{document}"],
   documentdeleted: ["deleted", "_none/{document}"],
   legacyshardwritten: ["written", "{document=**}/_counter_shards_/{shardId}"],
@@ -139,6 +171,8 @@ const TRIGGERS = {
   logincrements: ["written", "_none/{counterId}/tallyEntries/{once}"],
   totals: undefined,
   aggregate: undefined,
+  merge: undefined,
+  exchange: undefined,
   sweep: undefined,
 } as const;
 

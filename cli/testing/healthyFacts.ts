@@ -15,6 +15,7 @@ const DOCUMENTS: Partial<Record<(typeof FUNCTIONS)[number], string>> = {
   shardcreated: "counters/{counterId}/shards/{shardId}",
   shardzeroupdated: "counters/{counterId}/shards/0",
   baseupdated: "counters/{counterId}/shards/base",
+  shardupdated: "counters/{counterId}/shards/{shardId}",
   documentcreated: "_none/{document}",
   documentdeleted: "_none/{document}",
   legacyshardwritten: "{document=**}/_counter_shards_/{shardId}",
@@ -48,6 +49,7 @@ export function sampled(changes: Partial<SampledCounter> = {}): SampledCounter {
   return {
     id: "likes:post42",
     published: { total: 3, asOf: NOW - 90_000, nextPollAt: null, countedCollection: null, malformedShards: [] },
+    numShards: null,
     hasSource: false,
     mirrored: null,
     sum: 3,
@@ -61,7 +63,11 @@ export function sampled(changes: Partial<SampledCounter> = {}): SampledCounter {
 
 /** A sample of some counters. */
 export function sampleOf(counters: readonly SampledCounter[], changes: Partial<CounterSample> = {}) {
-  return { counters: { value: { counters, isComplete: true, overdue: [], legacyShards: [], now: NOW, ...changes } } };
+  return {
+    counters: {
+      value: { counters, isComplete: true, overdue: [], waiting: [], now: NOW, ...changes },
+    },
+  };
 }
 
 export function healthyFacts(changes: Partial<ProjectFacts> = {}): ProjectFacts {
@@ -70,7 +76,7 @@ export function healthyFacts(changes: Partial<ProjectFacts> = {}): ProjectFacts 
     ownRules: { value: OWN_RULES },
     ownIndexes: { value: { indexes, fieldOverrides } },
     rules: { value: { source: OWN_RULES } },
-    database: { value: { locationId: "eur3", type: "FIRESTORE_NATIVE" } },
+    database: { value: { locationId: "eur3", type: "FIRESTORE_NATIVE", edition: "STANDARD" } },
     indexes: { value: indexes.map((index: object) => ({ ...index, state: "READY" })) },
     fields: {
       value: fieldOverrides.map(({ ttl, indexes, ...field }: { ttl?: boolean; indexes: object[] }) => ({
@@ -90,6 +96,7 @@ export function healthyFacts(changes: Partial<ProjectFacts> = {}): ProjectFacts 
         maxAttempts: 100,
       },
     },
+    failedTasks: { value: [] },
     grants: { value: { account: "tally@demo.iam.gserviceaccount.com", roles: ["roles/editor"] } },
     sweepJob: { value: { name: "projects/demo/…/tally-sweep", state: "ENABLED", lastStatus: 0 } },
     appCheck: { value: "ENFORCED" },

@@ -99,7 +99,7 @@ export interface LimitDocument<Timestamp, Reference> {
 export interface ServerLimitDocument<Timestamp> {
   /** The theoretical arrival time: when the whole burst is free again. Never falls. */
   tat: Timestamp;
-  /** Equal to `tat`: from then on, the document says no more than its absence. For a TTL policy. */
+  /** Equal to `tat`. After that instant a missing document means the same. For a TTL policy. */
   expireAt: Timestamp;
 }
 

@@ -8,8 +8,9 @@
  */
 import { DEFAULT_SETTINGS, type Settings } from "../../functions/src/decisions.ts";
 import { amountOf, type MonthlyCosts, monthlyCosts } from "./monthlyCosts.ts";
-import type { Prices } from "./prices.ts";
+import { type PriceList, priceOf } from "./prices.ts";
 import { DAYS, MONTH_SECONDS, type Traffic } from "./traffic.ts";
+import { billingOf } from "./units.ts";
 
 /**
  * US dollars for one, in us-central1. Redis is 1 GiB of Memorystore's Basic Tier of 1 to 4 GiB:
@@ -35,6 +36,9 @@ const READ_SECONDS = 0.001;
 /** Calls per second that an instance of one CPU serves. */
 export const CALLS_PER_INSTANCE = 500;
 
+/** The size of a fixed shard, which has a count alone. */
+const FIXED_SHARD_BYTES = 100;
+
 const INSTANCE = { cpus: 1, gib: 0.5 } as const;
 
 export interface DesignCosts {
@@ -54,7 +58,7 @@ export interface DesignCosts {
  */
 export function compareDesigns(
   workloads: readonly Traffic[],
-  prices: Prices,
+  prices: PriceList,
   config: Settings = DEFAULT_SETTINGS,
 ): [tally: DesignCosts, recipe: DesignCosts, enough: DesignCosts, redis: DesignCosts] {
   const all = workloads.map((traffic) => ({ ...traffic, costs: monthlyCosts(traffic, prices, config) }));
@@ -88,15 +92,21 @@ function tally(workloads: readonly Workload[]): DesignCosts {
   });
 }
 
-function fixedShards(shards: number, workloads: readonly Workload[], prices: Prices): DesignCosts {
+function fixedShards(shards: number, workloads: readonly Workload[], prices: PriceList): DesignCosts {
+  const { units, list } = billingOf(prices);
+  const dollarsOf = (operation: keyof typeof units, count: number) => priceOf({ [units[operation]]: count }, prices);
+  const summing = dollarsOf("read", list(shards, FIXED_SHARD_BYTES));
   // A watcher either sums the shards now and then or listens to all of them, whichever is cheaper.
   const watching = ({ watchers, costs }: Workload) =>
-    watchers * Math.min(shards * amountOf(costs, "publishes"), costs.increments);
+    watchers * Math.min(summing * amountOf(costs, "publishes"), dollarsOf("update", costs.increments));
   const name = shards === 1 ? "one document" : `${shards.toLocaleString("en-US")} fixed shards`;
   const costs = design(name, {
-    increments: sum(workloads, ({ costs }) => costs.increments) * prices.write,
-    "totals, read by watchers": sum(workloads, watching) * prices.read,
-    "totals, read once": sum(workloads, ({ readsPerDay }) => readsPerDay * DAYS) * shards * prices.read,
+    increments: dollarsOf(
+      "write",
+      sum(workloads, ({ costs }) => costs.increments),
+    ),
+    "totals, read by watchers": sum(workloads, watching),
+    "totals, read once": sum(workloads, ({ readsPerDay }) => readsPerDay * DAYS) * summing,
   });
   return { ...costs, maxPerSecond: shards * WRITES_PER_DOCUMENT };
 }

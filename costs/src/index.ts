@@ -5,8 +5,21 @@ export {
   type DesignCosts,
   highestRate,
 } from "./alternatives.ts";
-export { type CostItem, type MonthlyCosts, monthlyCosts } from "./monthlyCosts.ts";
-export { OPERATION_KINDS, type Operations, PRICES, type Prices, priceOf } from "./prices.ts";
-export { measuringReads } from "./publishing.ts";
+export { documentBytes, type StoredFields, type StoredValue, valueBytes } from "./documentSize.ts";
+export { type CostItem, type MonthlyCosts, monthlyCosts, perMillion } from "./monthlyCosts.ts";
+export {
+  type BilledUnit,
+  ENTERPRISE_PRICES,
+  OPERATION_KINDS,
+  type Operations,
+  PRICES,
+  type PricedLocation,
+  type PriceList,
+  type Prices,
+  priceOf,
+  pricesOf,
+} from "./prices.ts";
 export { HOSTING_GIGABYTE, listenersPerDay, totalsPerDay } from "./reading.ts";
+export { BYTES, counterBytes, historyBytes, MARKED_SHARDS, markedShard } from "./storedDocuments.ts";
 export type { Traffic } from "./traffic.ts";
+export { billingOf, measuringReads, type Operation, readUnits, writeUnits } from "./units.ts";

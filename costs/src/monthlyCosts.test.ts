@@ -3,8 +3,9 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { DEFAULT_SETTINGS } from "../../functions/src/decisions.ts";
 import { anyTraffic } from "../testing/arbitraries.ts";
-import { amountOf, monthlyCosts } from "./monthlyCosts.ts";
-import { PRICES } from "./prices.ts";
+import { amountOf, type MonthlyCosts, monthlyCosts } from "./monthlyCosts.ts";
+import { ENTERPRISE_PRICES, PRICES } from "./prices.ts";
+import { historyBytes } from "./storedDocuments.ts";
 import { MONTH_SECONDS, type Traffic } from "./traffic.ts";
 
 const idle: Traffic = {
@@ -252,18 +253,17 @@ describe("in several regions", () => {
     expect(inRegions(1)).toEqual(monthlyCosts(steady(90, { total: 1_000 }), PRICES.nam5));
   });
 
-  test("each total is brought to each other region, once a second at most", () => {
+  test("each total is brought to each other region, once in two seconds for each of them at most", () => {
     const costs = inRegions(3);
     expect(costs.increments).toBeCloseTo(inRegions(1).increments, 0);
-    expect(amountOf(costs, "exchangeWrites")).toBeCloseTo(3 * 2 * MONTH_SECONDS, 0);
-    expect(amountOf(costs, "exchangeReads")).toBeCloseTo(3 * 3 * MONTH_SECONDS, 0);
+    expect(amountOf(costs, "exchangeWrites")).toBeCloseTo((3 * 2 * MONTH_SECONDS) / 4, 0);
+    expect(amountOf(costs, "exchangeReads")).toBeCloseTo((3 * 3 * MONTH_SECONDS) / 4, 0);
     expect(amountOf(inRegions(3, { total: 1e9 }), "exchangeWrites")).toBeCloseTo((3 * 2 * MONTH_SECONDS) / 10, 0);
   });
 
-  test("watchers read what arrives, too", () => {
-    expect(amountOf(inRegions(3, { watchers: 9 }), "watchers")).toBeGreaterThan(
-      2.5 * amountOf(inRegions(1, { watchers: 9 }), "watchers"),
-    );
+  test("watchers read what arrives, too: in all as many totals a second as those of one region", () => {
+    const readIn = (regions: number) => amountOf(inRegions(regions, { watchers: 9 }), "watchers");
+    expect(readIn(3)).toBeCloseTo(readIn(1), 0);
   });
 });
 
@@ -287,5 +287,66 @@ describe("through ingest", () => {
 
   test("no traffic costs no requests", () => {
     expect(amountOf(monthlyCosts({ ...idle, batch: 10 }, PRICES.nam5), "receipts")).toBe(0);
+  });
+});
+
+describe("on the Enterprise edition", () => {
+  const onBoth = (perSecond: number, some: Partial<Traffic> = {}) => {
+    const traffic = steady(perSecond * 100, { counters: 100, ...some });
+    const all = [PRICES.regional, ENTERPRISE_PRICES.regional].map((prices) => monthlyCosts(traffic, prices));
+    const perMillion = all.map(({ dollars, increments }) => (dollars / increments) * 1e6);
+    return { standard: perMillion[0] as number, enterprise: perMillion[1] as number, costs: all[1] as MonthlyCosts };
+  };
+
+  test("any traffic costs the sum of its items, and at least a write unit for each increment", () => {
+    fc.assert(
+      fc.property(anyTraffic, (traffic) => {
+        const { items, dollars, increments } = monthlyCosts(traffic, ENTERPRISE_PRICES.regional);
+        for (const one of items) expect(one.dollars, one.name).toBeGreaterThanOrEqual(0);
+        expect(dollars).toBeCloseTo(
+          items.reduce((sum, one) => sum + one.dollars, 0),
+          6,
+        );
+        expect(dollars).toBeGreaterThanOrEqual(0.999_999 * increments * ENTERPRISE_PRICES.regional.writeUnit);
+      }),
+    );
+  });
+
+  test("100 increments a second cost at most $0.40 a million, and 1 a second at most half of Standard", () => {
+    for (const perClient of [0, 1]) {
+      expect(onBoth(100, { perClient }).enterprise).toBeLessThanOrEqual(0.4);
+      const { standard, enterprise } = onBoth(1, { perClient });
+      expect(enterprise).toBeLessThanOrEqual(standard / 2);
+    }
+  });
+
+  test("a like costs at most half of Standard", () => {
+    for (const perSecond of [0.01, 1, 100]) {
+      const { standard, enterprise } = onBoth(perSecond, { once: 1 });
+      expect(enterprise).toBeLessThanOrEqual(standard / 2);
+    }
+  });
+
+  test("a counter has three times as many shards, and a measurement scans them", () => {
+    const { costs } = onBoth(100, { counters: 1, perSecond: 100, peakPerSecond: 100, total: 0 });
+    expect(costs.dayParts[0]?.shards).toBe(429);
+    // 429 shards of 580 bytes, their count, the counter document, and a wake of shard 0 now and then.
+    expect(amountOf(costs, "measurements") / MONTH_SECONDS).toBeCloseTo(61 + 4 + 1, 0);
+  });
+
+  test("minutes of the history share a document, which each of them writes in whole", () => {
+    const { costs } = onBoth(1, { counters: 1, perSecond: 1, peakPerSecond: 1 });
+    const hour = [...Array(60).keys()].map((n) => Math.ceil(historyBytes(n + 1) / 1_024));
+    const sum = hour.reduce((all, one) => all + one, 0);
+    expect(amountOf(costs, "history") / (30 * 24) / sum).toBeCloseTo(1, 1);
+    expect(amountOf(costs, "expiredHistory") / (30 * 24)).toBeCloseTo(Math.ceil(historyBytes(60) / 1_024), 0);
+  });
+
+  test("a watcher costs what it does on Standard: a real-time update costs as much as a read", () => {
+    const dollars = [PRICES.regional, ENTERPRISE_PRICES.regional].map(
+      (prices) =>
+        monthlyCosts(steady(100, { watchers: 50 }), prices).items.find(({ id }) => id === "watchers")?.dollars,
+    );
+    expect(dollars[0]).toBeCloseTo(dollars[1] as number, 6);
   });
 });

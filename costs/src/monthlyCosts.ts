@@ -14,11 +14,13 @@
  *     history   a write for each hour with a publish, and for each minute with a publish of a busy counter; one document
  *               for each day of hours and each hour of minutes, deleted when it expires
  */
-import { partOfShard0, WRITES_PER_MARK_LOOK } from "../../core/src/index.ts";
-import { DEFAULT_SETTINGS, type Settings } from "../../functions/src/decisions.ts";
-import type { Prices } from "./prices.ts";
-import { historyPerSecond, isPolled, measuringReads, publishingPerSecond } from "./publishing.ts";
+import { partOfShard0 } from "../../core/src/index.ts";
+import { DEFAULT_SETTINGS, intervalsOf, LOOKS, type Settings, settingsOn } from "../../functions/src/decisions.ts";
+import { type BilledUnit, type PriceList, priceOf } from "./prices.ts";
+import { historyPerSecond, isPolled, publishingPerSecond } from "./publishing.ts";
+import { BYTES, counterBytes, historyBytes, markedShard } from "./storedDocuments.ts";
 import { DAYS, type DayPart, dayPartsOf, shareOf, type Traffic } from "./traffic.ts";
+import { type Billing, billingOf, type Operation } from "./units.ts";
 
 export type CostItemId =
   | "increments"
@@ -28,6 +30,7 @@ export type CostItemId =
   | "lookups"
   | "shardCount"
   | "markLooks"
+  | "markRemovals"
   | "measurements"
   | "publishes"
   | "history"
@@ -48,8 +51,8 @@ export interface CostItem {
   readonly id: CostItemId;
   /** As the command line prints it. */
   readonly name: string;
-  /** What is billed. */
-  readonly unit: keyof Prices;
+  /** What is billed: operations on the Standard edition, units on Enterprise. */
+  readonly unit: BilledUnit;
   /** How many in a month. */
   readonly perMonth: number;
   readonly dollars: number;
@@ -65,11 +68,11 @@ export interface MonthlyCosts {
 /** One every five minutes. */
 const SWEEPS = DAYS * 24 * 12;
 
-/** Reads of a sweep that finds nothing: one for each of two empty queries. */
-const EMPTY_SWEEP_READS = 2;
-
 /** Documents that the rules look up for an increment with `once`, whatever their result: its shard and its entry. */
 const LOOKUPS = 2;
+
+/** Looks that find marks to remove, on Enterprise where increments go through the queue: as `npm run simulate` bills them. */
+const REMOVALS_PER_LOOK = 0.6;
 
 /** Polls of a counter after its peak, from busy to cooling (functions/src/counter/phase.ts). */
 const LAST_POLLS = 13;
@@ -80,8 +83,16 @@ const WRITES_PER_READ = 20;
 /** Shards per batch of a fold. */
 const FOLD_BATCH = 200;
 
-export function monthlyCosts(all: Traffic, prices: Prices, config: Settings = DEFAULT_SETTINGS): MonthlyCosts {
+/** Dollars per million increments. */
+export function perMillion({ dollars, increments }: Pick<MonthlyCosts, "dollars" | "increments">): number {
+  return (dollars / increments) * 1e6;
+}
+
+/** @param prices  of the edition of the database, which the shard count follows */
+export function monthlyCosts(all: Traffic, prices: PriceList, settings: Settings = DEFAULT_SETTINGS): MonthlyCosts {
   const { regions = 1 } = all;
+  const billing = billingOf(prices);
+  const config = intervalsOf(settingsOn(billing.edition, settings), regions);
   const traffic = regions > 1 ? shareOf(all, regions) : all;
   const { counters, once, watchers, readsPerDay, batch } = traffic;
   // An instance of ingest reads the shard count as a client does that writes the counter all the time.
@@ -94,10 +105,18 @@ export function monthlyCosts(all: Traffic, prices: Prices, config: Settings = DE
   const counterDays = regions * counters * DAYS;
   const sweeps = regions * SWEEPS;
 
-  const publishing = (part: DayPart) => publishingPerSecond(part, config, folded > 0 ? 1 : 0);
-  const history = (part: DayPart) => historyPerSecond(part, publishing(part).publishes, config);
+  // Writers that watch use the SDK's queue, and so do increments with `once`. Servers' writes have no marks.
+  const queued = perClient === 0 ? 1 : once;
+  const shardOf = ({ writes, shards }: DayPart) =>
+    batch === undefined ? markedShard(writes / shards, queued) : { bytes: BYTES.unmarkedShard, units: 1 };
+  const counter = counterBytes(regions);
+  const base = folded > 0 ? 1 : 0;
+  const publishing = (part: DayPart) =>
+    publishingPerSecond(part, config, billing.measure(part.shards + base, shardOf(part).bytes));
+  const history = (part: DayPart) => historyUnits(historyPerSecond(part, publishing(part).publishes, config), billing);
   const increments = monthly(({ rate }) => rate);
   const writes = monthly((part) => part.writes);
+  const shardWrites = monthly((part) => part.writes * billing.shardWrite(shardOf(part)));
   const requests = batch === undefined ? 0 : increments / batch;
   const tasks = monthly((part) => publishing(part).tasks);
   const lastPolls = folded > 0 ? counterDays * LAST_POLLS : 0;
@@ -111,35 +130,46 @@ export function monthlyCosts(all: Traffic, prices: Prices, config: Settings = DE
     regions > 1 ? monthly((part) => Math.min(publishing(part).publishes, 1_000 / config.exchangeInterval)) : 0;
   const arrivals = exchanges * (regions - 1);
 
-  // Servers' writes have no marks.
   const marked = batch === undefined ? increments : 0;
-  const item = (id: CostItemId, name: string, unit: keyof Prices, perMonth: number): CostItem => {
-    return { id, name, unit, perMonth, dollars: perMonth * prices[unit] };
+  const looks = LOOKS[billing.edition];
+  const item = (id: CostItemId, name: string, operation: Operation, perMonth: number): CostItem => {
+    const unit = billing.units[operation];
+    return { id, name, unit, perMonth, dollars: priceOf({ [unit]: perMonth }, prices) };
   };
-  const measuring = monthly((part) => publishing(part).reads);
-  const written = monthly((part) => history(part).points);
-  const expired = monthly((part) => history(part).documents);
+  const measured = monthly((part) => publishing(part).reads);
+  const written = monthly((part) => history(part).writes);
+  const expired = monthly((part) => history(part).deletes);
+  const bytesAtPeak = dayParts[0] ? shardOf(dayParts[0]).bytes : 0;
+  const measuredAtPeak = billing.measure(shardsAtPeak + 1, bytesAtPeak);
+  const listedAtPeak = billing.list(shardsAtPeak + 1, bytesAtPeak);
+  // Documents that are read one by one are below 4 KiB: one unit each.
   const items = [
-    item("increments", batch === undefined ? "increments" : "commits of ingest", "write", writes),
-    item("receipts", "receipts of requests", "write", requests),
-    item("expiredReceipts", "receipts, expired", "delete", requests),
-    item("entries", "entries of increments with once", "write", increments * once),
+    item("increments", batch === undefined ? "increments" : "commits of ingest", "write", shardWrites),
+    item("receipts", "receipts of requests", "write", requests * billing.write(BYTES.receipt)),
+    item("expiredReceipts", "receipts, expired", "delete", requests * billing.write(BYTES.receipt)),
+    item("entries", "entries of increments with once", "write", increments * once * billing.write(BYTES.entry)),
     item("lookups", "rules' lookups for increments with once", "read", increments * once * LOOKUPS),
     item("shardCount", "shard count, read by writers", "read", perClient > 0 ? writes / Math.max(perClient, 1) : 0),
-    item("markLooks", "looks at marks", "read", marked / WRITES_PER_MARK_LOOK),
-    item("measurements", "measurements", "read", measuring),
-    item("publishes", "published totals", "write", publishes),
+    item("markLooks", "looks at marks", "read", marked / looks.writesPerLook),
+    item(
+      "markRemovals",
+      "expired marks, removed",
+      "write",
+      billing.edition === "enterprise" ? (REMOVALS_PER_LOOK * queued * marked) / looks.writesPerLook : 0,
+    ),
+    item("measurements", "measurements", "read", measured),
+    item("publishes", "published totals", "write", publishes * billing.write(counter)),
     item("history", "history", "write", written),
     item("expiredHistory", "history, expired", "delete", expired),
     item("exchangeReads", "exchange with other regions: reads", "read", exchanges + arrivals),
-    item("exchangeWrites", "exchange with other regions: writes", "write", arrivals),
-    item("watchers", "totals, read by watchers", "read", (publishes + arrivals) * watchers),
+    item("exchangeWrites", "exchange with other regions: writes", "write", arrivals * billing.write(counter)),
+    item("watchers", "totals, read by watchers", "update", (publishes + arrivals) * watchers),
     item("readers", "totals, read once or at first watch", "read", readsPerDay * DAYS),
-    item("lastPolls", "polls after the peak", "read", lastPolls * (measuringReads(shardsAtPeak + 1) + 1)),
-    item("foldListing", "folding after the peak: listing", "read", folded > 0 ? counterDays * (shardsAtPeak + 1) : 0),
-    item("foldDeletes", "folding after the peak: deletes", "delete", counterDays * folded),
+    item("lastPolls", "polls after the peak", "read", lastPolls * (measuredAtPeak + 1)),
+    item("foldListing", "folding after the peak: listing", "read", base * counterDays * listedAtPeak),
+    item("foldDeletes", "folding after the peak: deletes", "delete", counterDays * folded * billing.write(bytesAtPeak)),
     item("foldBase", "folding after the peak: base", "write", folds),
-    item("sweeps", "sweeps", "read", sweeps * Math.max(swept, EMPTY_SWEEP_READS)),
+    item("sweeps", "sweeps", "read", sweeps * billing.sweep(swept, counter)),
     item(
       "invocations",
       "function invocations",
@@ -149,6 +179,18 @@ export function monthlyCosts(all: Traffic, prices: Prices, config: Settings = DE
     item("tasks", "tasks", "task", tasks + exchanges + lastPolls),
   ];
   return { items, dollars: items.reduce((sum, { dollars }) => sum + dollars, 0), increments, dayParts };
+}
+
+/** What the history's writes and deletes are billed as, per second. A document grows by a point with each write. */
+function historyUnits(parts: ReturnType<typeof historyPerSecond>, { write }: Billing) {
+  const all = Object.values(parts).map(({ points, documents }) => {
+    const filled = Math.max(Math.round(points / documents || 0), 1);
+    const sizes = Array.from({ length: filled }, (_, n) => write(historyBytes(n + 1)));
+    const mean = sizes.reduce((sum, one) => sum + one, 0) / filled;
+    return { writes: points * mean, deletes: documents * write(historyBytes(filled)) };
+  });
+  const sum = (of: "writes" | "deletes") => all.reduce((total, one) => total + one[of], 0);
+  return { writes: sum("writes"), deletes: sum("deletes") };
 }
 
 /** How many of an item there are in a month. */

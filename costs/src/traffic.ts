@@ -88,7 +88,7 @@ export function dayPartsOf(traffic: Traffic, config: Settings): DayPart[] {
   const part = (hours: number, rate: number, shardsBefore: number): DayPart => {
     const writes = batch === undefined ? rate : groupedWrites(rate, counters, batch);
     const shards = stableShardCount(writes, shardsBefore, config);
-    const interval = publishInterval({ total, rate: writes, amountRate: rate, countReads: 0 }, config);
+    const interval = publishInterval({ total, rate: writes, amountRate: rate, counted: null }, config);
     return { hours, rate, writes, shards, interval };
   };
   const atPeak = part(busy, peak / counters, config.minShards);

@@ -10,7 +10,7 @@ export const db = getFirestore(app);
 
 let signIn: Promise<unknown> | undefined;
 
-/** The uid of the signed-in user. Without one, signs in anonymously, and so for all calls until then. */
+/** The uid of the signed-in user. Without one, signs in anonymously, once for all calls that wait. */
 export async function userId(): Promise<string> {
   await auth.authStateReady();
   if (auth.currentUser) return auth.currentUser.uid;

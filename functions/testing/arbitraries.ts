@@ -47,12 +47,13 @@ export const idle: Published = {
   nextPollAt: null,
   calmSince: null,
   shardDocuments: 1,
+  slowSince: null,
   minuteInHistory: false,
   malformedShards: [],
-  countReads: 0,
-  countedCollection: null,
+  counted: null,
   windows: null,
   stock: null,
+  oldWrites: 0,
   exchangeAt: undefined,
 };
 
@@ -73,12 +74,13 @@ export const anyCounter: fc.Arbitrary<Published> = fc
     polledAfter: fc.integer({ min: 1, max: MAX_TASK_DELAY }),
     calmFor: fc.option(fc.nat(86_400_000)),
     shardDocuments: fc.oneof(fc.nat(6), fc.integer({ min: 0, max: MAX_SHARDS })),
+    slowSince: fc.option(fc.integer({ min: 1e12, max: 4e12 })),
     minuteInHistory: fc.boolean(),
     malformedShards: fc.array(fc.string(), { maxLength: 2 }),
-    countReads: fc.constant(0),
-    countedCollection: fc.constant(null),
+    counted: fc.constant(null),
     exchangeAt: fc.constant(undefined),
     stock: fc.constant(null),
+    oldWrites: fc.constant(0),
     windows: fc.option(fc.record({ timeZone: fc.string(), day: anyCount, week: anyCount, month: anyCount })),
   })
   .map(({ polledAfter, calmFor, ...counter }) => ({

@@ -7,7 +7,8 @@ import { type EChartsOption, init, type LineSeriesOption } from "echarts";
 import type { LoadResult } from "../../bench/contest.ts";
 import type { SimulatedRun } from "../../bench/simulation/summary.ts";
 import { TITLES } from "../../bench/tables.ts";
-import { formatWhole } from "../../cli/src/format.ts";
+import { formatDollars, formatNumber, formatWhole } from "../../cli/src/format.ts";
+import type { EditionCosts } from "./editionTables.ts";
 import type { WrittenShare } from "./visitors.ts";
 
 export const THEMES = {
@@ -44,6 +45,7 @@ export function charts(
   slow: readonly LoadResult[],
   runs: readonly SimulatedRun[],
   shares: readonly WrittenShare[] = [],
+  costs: readonly EditionCosts[] = [],
 ): Chart[] {
   return [
     ...viral("viral", contest, "1 to 100/s"),
@@ -51,6 +53,7 @@ export function charts(
     ...runs.filter(({ scenario }) => scenario === "flash crowd 1,000/s").map(crowd),
     ...runs.filter(({ scenario }) => scenario === "day").map(day),
     ...(shares.length > 0 ? [visitors(shares)] : []),
+    ...(costs.length > 0 ? [editions(costs)] : []),
   ];
 }
 
@@ -79,12 +82,8 @@ export function svg({ height, title, subtitle, description, option }: Chart, the
 
 /** The Markdown that shows a chart. */
 export function picture({ name, description }: Chart, folder: string): string {
-  return [
-    "<picture>",
-    `  <source media="(prefers-color-scheme: dark)" srcset="${folder}/${name}-dark.svg">`,
-    `  <img alt="${escaped(description)}" src="${folder}/${name}-light.svg">`,
-    "</picture>",
-  ].join("\n");
+  const dark = `<source media="(prefers-color-scheme: dark)" srcset="${folder}/${name}-dark.svg">`;
+  return `<picture>${dark}<img alt="${escaped(description)}" src="${folder}/${name}-light.svg"></picture>`;
 }
 
 function escaped(text: string): string {
@@ -150,7 +149,7 @@ function viral(name: string, results: readonly LoadResult[], step: string): Char
   const chart: Chart = {
     name,
     title: `A post goes viral: from 1 increment per second to ${formatWhole(peak)}`,
-    subtitle: "Acknowledged increments of one counter, per second",
+    subtitle: "Acknowledged increments of one counter, per second; the write limit of documents is modelled",
     description:
       `From one second to the next, clients make ${formatWhole(peak)} increments of one counter per second instead of 1. ` +
       `Acknowledged per second, ${until} seconds later: ${lines.map(({ text }) => text).join(", ")}.`,
@@ -274,6 +273,33 @@ function visitors(shares: readonly WrittenShare[]): Chart {
       },
       yAxis: { ...axis(theme, "writes per visitor", 52), max: 1 },
       series: [{ ...line("", theme.tally, points), step: "middle" }],
+    }),
+  };
+}
+
+function editions(costs: readonly EditionCosts[]): Chart {
+  const points = (of: "standard" | "enterprise") => costs.map((one): Point => [one.perSecond, one[of]]);
+  const [first, last] = [costs[0], costs.at(-1)] as [EditionCosts, EditionCosts];
+  return {
+    name: "editions",
+    title: "What a million views cost on both editions of Firestore",
+    subtitle: "US dollars in us-central1, estimated, by the rate of a counter; without readers and CPU",
+    description:
+      `At one view in ${1 / first.perSecond} seconds a million cost ${formatDollars(first.standard)} on Standard and ` +
+      `${formatDollars(first.enterprise)} on Enterprise; at ${formatWhole(last.perSecond)} a second ${formatDollars(last.standard)} and ${formatDollars(last.enterprise)}.`,
+    height: 360,
+    option: (theme) => ({
+      grid: GRID,
+      xAxis: {
+        ...{ ...axis(theme, "views per second"), type: "log", min: first.perSecond, max: last.perSecond },
+        ...{ splitLine: { show: false } },
+        axisLabel: { color: theme.muted, fontSize: SMALL, formatter: (rate: number) => formatNumber(rate) },
+      },
+      yAxis: { ...axis(theme, "$ per million", 52), min: 0 },
+      series: [
+        line(`Standard: ${formatDollars(last.standard)}`, theme.muted, points("standard")),
+        line(`Enterprise: ${formatDollars(last.enterprise)}`, theme.tally, points("enterprise")),
+      ],
     }),
   };
 }

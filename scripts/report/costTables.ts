@@ -13,6 +13,7 @@ import {
   OPERATION_KINDS,
   type Operations,
   PRICES,
+  perMillion,
   priceOf,
   type Traffic,
 } from "../../costs/src/index.ts";
@@ -23,7 +24,10 @@ const MONTH_SECONDS = 30 * 86_400;
 /** What each thing is billed as: docs/architecture.md says why. */
 const THINGS: readonly (readonly [string, Partial<Operations>])[] = [
   ["an increment", { write: 1 }],
-  ["its event: every increment if there is one shard, 1 in 56 if there are eight", { invocation: 1 }],
+  [
+    "its event: every increment if there is one shard, 1 in 56 if there are eight (clients choose shard 0 rarely)",
+    { invocation: 1 },
+  ],
   ["an increment with `once`: the entry, and the rules' lookups", { write: 2, read: 2 }],
   ["its undo", { write: 1, delete: 1, read: 3 }],
   ["a server's increment: the receipt, which a TTL policy removes", { write: 2, delete: 1 }],
@@ -33,7 +37,7 @@ const THINGS: readonly (readonly [string, Partial<Operations>])[] = [
   ["a measurement, on 4 to 1,000 shards: two sums by the index, and the counter document", { read: 3 }],
   ["… without the index, on 100 shards", { read: 102 }],
   ["a publish", { write: 1 }],
-  ["a publish that was put off or polled, besides", { read: 1, task: 1, invocation: 1 }],
+  ["… more, if the publish was delayed or polled", { read: 1, task: 1, invocation: 1 }],
   ["a read of the total, or the start of a watch", { read: 1 }],
   ["a new total, for each client that watches", { read: 1 }],
   ["an exact read, on 4 to 1,000 shards", { read: 3 }],
@@ -65,7 +69,7 @@ function prices(): string {
 const MANY = 1_000;
 
 /** Counters with the same rate all month, whose clients watch and so know the shard count. */
-const steady = (perSecond: number): Traffic => ({
+export const steady = (perSecond: number): Traffic => ({
   perSecond: perSecond * MANY,
   peakPerSecond: perSecond * MANY,
   peakHours: 24,
@@ -78,39 +82,48 @@ const steady = (perSecond: number): Traffic => ({
 
 const RATES = [0.001, 0.01, 0.1, 1, 10, 100, 1_000];
 
-/** @param total  the total of a counter; by default what half a month of the traffic makes */
-function rates(total?: number): string {
+/** Of new counters; and what those cost that have counted for half a month, so that a thousandth of their total takes a while. */
+function rates(): string {
   const rows = RATES.map((rate) => {
-    const { items, dollars: all, increments, dayParts } = monthlyCosts({ ...steady(rate), total }, PRICES.nam5);
-    const [{ shards, interval } = { shards: 0, interval: 0 }] = dayParts;
+    const [newer, older] = [{ total: 0 }, {}].map((some) =>
+      monthlyCosts({ ...steady(rate), ...some }, PRICES.nam5),
+    ) as [MonthlyCosts, MonthlyCosts];
     const perThousand = (unit: CostItem["unit"]) =>
       formatWhole(
-        items.reduce((sum, item) => sum + (item.unit === unit ? item.perMonth : 0), 0) / (increments / 1_000),
+        newer.items.reduce((sum, item) => sum + (item.unit === unit ? item.perMonth : 0), 0) /
+          (newer.increments / 1_000),
       );
-    const counts = (["write", "read", "invocation", "task"] as const).map(perThousand);
     return [
       significant(rate),
-      formatWhole(shards),
-      formatNumber(interval / 1_000),
-      ...counts,
-      formatDollars((all / increments) * 1e6),
+      formatWhole(newer.dayParts[0]?.shards ?? 0),
+      ...(["write", "read", "invocation", "task"] as const).map(perThousand),
+      formatDollars(perMillion(newer)),
+      formatNumber((older.dayParts[0]?.interval ?? 0) / 1_000),
+      formatDollars(perMillion(older)),
     ];
   });
-  return table(
-    ["increments/s", "shards", "seconds between totals", "writes", "reads", "invocations", "tasks", "$ per million"],
-    0,
-    rows,
-  );
+  const head = ["increments/s", "shards", "writes", "reads", "invocations", "tasks", "$ per million"];
+  return table([...head, "older: shortest interval, s", "$ per million"], 0, rows);
+}
+
+/** What the README tells: of new counters, of those that have counted for half a month, and of likes there. */
+function short(): string {
+  const rows = [0.1, 1, 10, 100].map((rate) => {
+    const dollars = [{ total: 0 }, {}, { once: 1 }].map((some) =>
+      formatDollars(perMillion(monthlyCosts({ ...steady(rate), ...some }, PRICES.nam5))),
+    );
+    const every = rate < 1 ? `, one in ${formatWhole(1 / rate)} s` : "";
+    return [`${significant(rate)}${every}`, ...dollars];
+  });
+  return table(["increments/s of a counter", "views, at first", "views, later", "likes, later"], 1, rows);
 }
 
 /** Per million increments that several regions count together, where every change of the total is worth a publish. */
 function regions(): string {
   const rows = [1, 2, 3, 5].map((count) => {
-    const perMillion = (rate: number) => {
-      const { dollars, increments } = monthlyCosts({ ...steady(rate), total: 0, regions: count }, PRICES.nam5);
-      return formatDollars((dollars / increments) * 1e6);
-    };
-    return [formatWhole(count), ...REGIONAL_RATES.map(perMillion)];
+    const cost = (rate: number) =>
+      formatDollars(perMillion(monthlyCosts({ ...steady(rate), total: 0, regions: count }, PRICES.nam5)));
+    return [formatWhole(count), ...REGIONAL_RATES.map(cost)];
   });
   return table(["regions", ...REGIONAL_RATES.map((rate) => `${formatWhole(rate)}/s in all`)], 0, rows);
 }
@@ -205,9 +218,9 @@ function shapes(): string {
     "counters",
     "mean/s",
     "peak/s",
-    "of one counter",
+    "peak/s of one",
     "shards",
-    "views each",
+    "views per increment",
     "watchers",
   ];
   return table(head, 2, rows);
@@ -277,10 +290,10 @@ function significant(number: number): string {
 
 export function costParts(): Parts {
   return {
+    "costs:readme": short(),
     "costs:each": things(),
     "costs:prices": prices(),
-    "costs:new": rates(0),
-    "costs:old": rates(),
+    "costs:rates": rates(),
     "costs:regions": regions(),
     "costs:examples": shapes(),
     "costs:comparison": comparison(),

@@ -6,10 +6,12 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { type Recording, readResults } from "../../bench/results.ts";
+import { shardSizesTable } from "../../bench/simulation/shardSizes.ts";
 import { figures } from "../../bench/simulation/tables.ts";
 import { TABLES } from "../../bench/tables.ts";
 import { charts, picture, svg, THEMES } from "./charts.ts";
 import { costParts } from "./costTables.ts";
+import { editionCosts, editionParts } from "./editionTables.ts";
 import { fill, type Parts } from "./fill.ts";
 import { visitorTable, writtenShares } from "./visitors.ts";
 
@@ -20,18 +22,20 @@ export function documents(): Record<string, string> {
   const [speed] = Object.values(TABLES.contest(contest.results));
   const [slowSpeed] = Object.values(TABLES.contest(slow.results));
   const [crowd, readers] = Object.values(TABLES.totals(readResults("totals").results));
-  const single = (name: "overhead" | "freshness" | "crowd") =>
+  const single = (name: "overhead" | "coldStart" | "freshness" | "crowd") =>
     Object.values(TABLES[name](readResults(name).results as never)).join("\n\n");
   const tables = {
     "bench:conditions": conditions(contest),
     ...{ "bench:speed": speed, "bench:slow": slowSpeed },
-    "bench:overhead": single("overhead"),
+    ...{ "bench:overhead": single("overhead"), "bench:coldStart": single("coldStart") },
     ...{ "bench:rates": single("freshness"), "bench:crowds": single("crowd"), simulation: figures(simulation) },
     ...{ "bench:totals": crowd, "costs:readers": readers },
+    "simulation:shards": shardSizesTable(readResults("shardSizes").results),
     ...costParts(),
+    ...editionParts(),
     "costs:visitors": visitorTable(shares),
   } as Parts;
-  const drawn = charts(contest.results, slow.results, simulation, shares);
+  const drawn = charts(contest.results, slow.results, simulation, shares, editionCosts());
   const filled = (file: string, folder: string) => {
     const pictures = drawn.map((chart) => [`chart:${chart.name}`, picture(chart, folder)]);
     return { [file]: fill(readFileSync(file, "utf8"), { ...tables, ...Object.fromEntries(pictures) }) };

@@ -1,6 +1,6 @@
 /** Reconciling counters on schedule: by the deployed sweep, with its log; and by its code in this process. */
 import { FieldValue, Timestamp } from "firebase-admin/firestore";
-import { logger } from "firebase-functions";
+import { logger } from "firebase-functions/logger";
 import { counter, getExactTotal, setCounterSource } from "firestore-tally/admin";
 import { expect, test, vi } from "vitest";
 import { reconcileDue } from "../../functions/src/features/reconcile/reconcile.ts";

@@ -97,6 +97,13 @@ describe("fold", () => {
     ]);
   });
 
+  test("leaves the shards that old clients of an adopted counter need", async () => {
+    await make("views:a", [1, 2, 3, 4], { shardCount: 1 });
+    await db.doc("counters/views:a").update({ num_shards: 3 });
+    await json("fold", "views:a", "--quiet-for", "0");
+    expect(await shards("views:a")).toEqual({ 0: 1, 1: 2, 2: 3, base: 4 });
+  });
+
   test("adds nothing to a base that is no number", async () => {
     await make("views:a", [1, 2], { shardCount: 1 });
     await db.doc("counters/views:a/shards/base").set({ count: Number.NaN });

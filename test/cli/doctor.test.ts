@@ -157,7 +157,22 @@ test("finds counters whose writes wait for a publish, and increments of old apps
       remedy: expect.stringContaining("deployed"),
     },
     { id: "counter-stuck", problem: expect.stringMatching(/^likes:stuck has/), remedy: expect.stringContaining("log") },
-    { id: "legacy-shards-waiting", problem: expect.stringContaining("pages/home has") },
+    { id: "legacy-shards-waiting", problem: expect.stringContaining("of pages/home wait") },
+  ]);
+});
+
+test("finds visitors and items that wait for a function that is not deployed", async () => {
+  await db.doc("counters/visits:home/tallyVisitors/3").set({ visitors: ["3f"] });
+  await db.doc("counters/songs/tallyItemCounts/x").set({ bytes: "" });
+  await db.doc("others/visits:home/tallyVisitors/3").set({ visitors: ["3f"] });
+  expect(await examineLater(61_000)).toEqual([]);
+  const resource = apis.resources[paths.functions];
+  resource.functions = resource.functions.filter(({ name }: Resource) => !/merge(visitors|items)$/.test(name));
+  expect(await examine()).toEqual([]);
+  const remedy = (parameter: string) => expect.stringContaining(`set ${parameter}=yes`);
+  expect(await examineLater(61_000)).toMatchObject([
+    { id: "visitors-waiting", problem: expect.stringMatching(/of visits:home wait/), remedy: remedy("VISITORS") },
+    { id: "items-waiting", problem: expect.stringMatching(/of songs wait/), remedy: remedy("ITEMS") },
   ]);
 });
 

@@ -32,6 +32,8 @@ beforeAll(async () => {
     const { count } = (await ref.get()).data() as { count: number };
     await ref.update({ count: count + by, writes: count + by });
   }
+  await db.doc("counters/hits:downloads").set({ num_shards: 3 });
+  for (const shard of ["0", "1", "2"]) await db.doc(`counters/hits:downloads/shards/${shard}`).set({ count: 40 });
   // A server that increments without the field of the index.
   await db.doc("counters/visits:today/shards/1").update({ shard: FieldValue.delete() });
 });

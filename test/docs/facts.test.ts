@@ -50,6 +50,11 @@ describe("docs/configuration.md", () => {
   });
 });
 
+test("docs/configuration.md has the parameters of extension.yaml in the same order", () => {
+  const names = manifest.params.map(({ param }) => param).filter((name) => name !== "DATABASE_REGION");
+  expect([...rows.keys()].reverse().filter((name) => names.includes(name))).toEqual(names);
+});
+
 describe("limits", () => {
   const dataModel = read("docs/data-model.md");
 
@@ -97,6 +102,15 @@ describe("prices of nam5", () => {
   });
 });
 
+test("the README compares with the costs of its own table at 1/s, and with the rate that the shards allow", () => {
+  const text = readFileSync("README.md", "utf8");
+  const [, atFirst = "", later = ""] = /^\| 1 +\| +(\$[\d.]+) \| +(\$[\d.]+) \|/m.exec(text) ?? [];
+  expect(text).toMatch(new RegExp(`^\\| … and costs per million, at 1/s +\\| \\${atFirst} `, "m"));
+  expect(text).toMatch(new RegExp(`^\\| later: late, and costs per million, at 1/s +\\| to 10 s, \\${later} `, "m"));
+  // Writers leave out an eighth of the shards, and each takes one write per second.
+  expect(text).toContain(`${thousands((MAX_SHARDS * 7) / 8)}, calculated`);
+});
+
 test("CONTRIBUTING.md has every script of package.json, and no other", () => {
   const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: Record<string, string> };
   const documented = [...readFileSync("CONTRIBUTING.md", "utf8").matchAll(/^\| `npm (?:run )?([\w:]+)/gm)];
@@ -105,7 +119,7 @@ test("CONTRIBUTING.md has every script of package.json, and no other", () => {
 
 test("docs/dependencies.md names every direct dependency", () => {
   const text = readFileSync("docs/dependencies.md", "utf8");
-  for (const file of ["package.json", "client/package.json", "functions/package.json"]) {
+  for (const file of ["package.json", "client/package.json", "functions/package.json", "site/package.json"]) {
     const { dependencies, devDependencies, peerDependencies } = JSON.parse(readFileSync(file, "utf8"));
     const names = Object.keys({ ...dependencies, ...devDependencies, ...peerDependencies });
     for (const name of names) expect(text, `${file}: ${name}`).toContain(`\`${name}\``);
@@ -125,10 +139,4 @@ test("docs/architecture.md has the phases as functions/src/counter/phase.ts draw
   };
   expect(picture("functions/src/counter/phase.ts").length).toBe(15);
   expect(picture("docs/architecture.md")).toEqual(picture("functions/src/counter/phase.ts"));
-});
-
-test("the README's entry for firebase.json names the runtime that the tests use; without it the CLI refuses the folder", () => {
-  const [entry] = /\{ "codebase": "tally".*?\}/.exec(readFileSync("README.md", "utf8")) ?? [];
-  const { functions } = JSON.parse(readFileSync("firebase.json", "utf8"));
-  expect(JSON.parse(entry ?? "{}").runtime).toBe([functions].flat()[0].runtime);
 });

@@ -1,4 +1,4 @@
-/** The guide's blocks are excerpts of the examples, every example is in the guide, and all of them type-check. */
+/** The blocks of the guide and of the README are excerpts of the examples, every example is in the guide, and all of them type-check. */
 import { execFile } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { promisify } from "node:util";
@@ -12,10 +12,14 @@ const folders = readdirSync("examples", { withFileTypes: true })
   .filter((entry) => entry.isDirectory() && !OF_FRAMEWORKS.has(entry.name) && entry.name !== "node_modules")
   .map(({ name }) => name);
 
-const blocks = [...guide.matchAll(/^```(tsx?|rules)\n([\s\S]*?)^```$/gm)].map(([, language = "", code = ""]) => {
-  const [first = "", ...lines] = code.split("\n");
-  return { language, file: /^\/\/ (examples\/\S+)$/.exec(first)?.[1] ?? "", lines };
-});
+const blocksOf = (text: string) =>
+  [...text.matchAll(/^```(tsx?|rules)\n([\s\S]*?)^```$/gm)].map(([, language = "", code = ""]) => {
+    const [first = "", ...lines] = code.split("\n");
+    return { language, file: /^\/\/ (examples\/\S+)$/.exec(first)?.[1] ?? "", lines };
+  });
+
+// The README's first block is a program of its own, which readme.test.ts runs.
+const blocks = [...blocksOf(guide), ...blocksOf(readFileSync("README.md", "utf8")).slice(1)];
 
 test("each block names an example's file in its first line, in the file's language", () => {
   expect(blocks.length).toBeGreaterThan(15);

@@ -1,32 +1,29 @@
-/** How large marks make a shard in an hour, by the real plans of increments. docs/data-model.md has the table. */
+/** How large marks make a shard in an hour, by the real plans of increments. docs/data-model.md and costs/ have tables. */
 import { readFileSync } from "node:fs";
 import { Timestamp } from "firebase-admin/firestore";
 import { expect, test } from "vitest";
-import {
-  INCREMENTS_PER_MARK_REMOVAL,
-  MARK_LIFETIME_SECONDS,
-  planIncrement,
-  WRITES_PER_MARK_LOOK,
-} from "../../core/src/index.ts";
+import { INCREMENTS_PER_MARK_REMOVAL, MARK_LIFETIME_SECONDS, planIncrement } from "../../core/src/index.ts";
 import { Random } from "../../core/testing/random.ts";
-import { expiredWindows } from "../../functions/src/counter/cleanMarks.ts";
-import { documentBytes } from "../../testkit/production/sizes.ts";
+import { documentBytes, MARKED_SHARDS, writeUnits } from "../../costs/src/index.ts";
+
+import { DEFAULT_SETTINGS, type Edition, expiredWindows, LOOKS, settingsOn } from "../../functions/src/decisions.ts";
 
 const START = 1_800_000_000_000;
 const HOUR = 3_600_000;
 
 /**
- * A shard that gets writes for two hours, at random instants.
+ * A shard that gets writes for some hours, at random instants.
  *
  * @param removing  the share of the writes that may remove the expired window
- * @returns         its size in bytes in the second hour: the mean over its writes, and the most
+ * @returns         its size in bytes from the second hour on: the mean over its writes, the most, and the mean in write units
  */
-function sizes(perSecond: number, removing: number, seed: number): { mean: number; most: number } {
+function sizes(perSecond: number, removing: number, seed: number, edition: Edition = "standard", hours = 2) {
+  const looks = LOOKS[edition];
   const random = new Random(seed, 7, 11);
   const next = () => random.next();
   const windows = new Map<string, { at: number; nonces: Uint8Array[] }>();
-  let [writes, sum, counted, most] = [0, 0, 0, 0];
-  for (let now = START; now < START + 2 * HOUR; now += (-Math.log(1 - next()) * 1_000) / perSecond) {
+  let [writes, sum, counted, most, units] = [0, 0, 0, 0, 0];
+  for (let now = START; now < START + hours * HOUR; now += (-Math.log(1 - next()) * 1_000) / perSecond) {
     const { window, expired, nonce } = planIncrement("counters/views:home", "12", 1, now, next);
     const known = windows.get(expired);
     const mayGo = known && known.at + MARK_LIFETIME_SECONDS * 1_000 < now;
@@ -36,20 +33,35 @@ function sizes(perSecond: number, removing: number, seed: number): { mean: numbe
     const marks = Object.fromEntries(
       [...windows].map(([name, { at, nonces }]) => [name, { at: Timestamp.fromMillis(at), nonces }]),
     );
-    if (next() * WRITES_PER_MARK_LOOK < 1) for (const name of expiredWindows(marks, now)) windows.delete(name);
+    if (next() * looks.writesPerLook < 1) for (const name of expiredWindows(marks, now, looks)) windows.delete(name);
     if (now < START + HOUR) continue;
     const fields = { shard: "12", count: writes, writes, at: Timestamp.fromMillis(now), marks };
     const bytes = documentBytes("counters/views:home/shards/12", fields);
-    [sum, counted, most] = [sum + bytes, counted + 1, Math.max(most, bytes)];
+    [sum, counted, most, units] = [sum + bytes, counted + 1, Math.max(most, bytes), units + writeUnits(bytes)];
   }
-  return { mean: Math.round(sum / counted), most };
+  return { mean: Math.round(sum / counted), most, units: units / counted };
 }
 
 const WAYS = { transactions: 1, "the queue": 1 / INCREMENTS_PER_MARK_REMOVAL, "looks alone": 0 };
+/** On Enterprise a shard of a steady counter has so many writes per second at most: above 70 % a counter grows (autoscale.ts). */
+const ENTERPRISE_RATE = 0.7 * settingsOn("enterprise", DEFAULT_SETTINGS).writesPerShard;
+
+test("on Enterprise a write of a shard is one write unit at every rate that a steady counter has", () => {
+  for (const share of [0.2, 0.5, 0.8, 1]) {
+    const [blind, queued] = [1, 1 / INCREMENTS_PER_MARK_REMOVAL].map((removing) =>
+      Array.from({ length: 10 }, (_, seed) => sizes(share * ENTERPRISE_RATE, removing, seed + 1, "enterprise")),
+    );
+    for (const { most } of blind ?? []) expect(most, `${share}`).toBeLessThanOrEqual(1_024);
+    // Some writes of a client that watches, one in twenty at most, are two units.
+    const units = (queued ?? []).map((one) => one.units);
+    expect(units.reduce((sum, one) => sum + one, 0) / units.length, `${share}`).toBeLessThan(1.05);
+  }
+});
+
 const rows = [0.25, 1, 10].map((perSecond) => ({
   perSecond,
   ...Object.fromEntries(Object.entries(WAYS).map(([way, removing]) => [way, sizes(perSecond, removing, 3)])),
-})) as ({ perSecond: number } & Record<keyof typeof WAYS, { mean: number; most: number }>)[];
+})) as ({ perSecond: number } & Record<keyof typeof WAYS, ReturnType<typeof sizes>>)[];
 
 test("a shard has at most 1 KiB at a write in four seconds and 2 KiB at a write a second", () => {
   const [slow, steady] = rows as [(typeof rows)[0], (typeof rows)[0]];
@@ -77,3 +89,19 @@ test("docs/data-model.md has these sizes, within 5 %", () => {
       );
     }
 });
+
+test.each(MARKED_SHARDS.filter(({ perSecond }) => perSecond <= 1))(
+  "costs reckon with the size and the write units of a shard at $perSecond writes/s, within 8 %",
+  ({ perSecond, transactions, queue }) => {
+    // About 5,000 writes: through the queue, windows that are not removed make sizes vary.
+    const hours = 1 + Math.ceil(5_000 / perSecond / 3_600);
+    for (const [told, way] of [
+      [transactions, "transactions"],
+      [queue, "the queue"],
+    ] as const) {
+      const { mean, units } = sizes(perSecond, WAYS[way], 3, "enterprise", hours);
+      expect(Math.abs(told.bytes / mean - 1), `${way}: ${mean}`).toBeLessThan(0.08);
+      expect(Math.abs(told.units / units - 1), `${way}: ${units}`).toBeLessThan(0.08);
+    }
+  },
+);

@@ -35,7 +35,7 @@ const calls = globSync("functions/src/**/*.ts")
 /** The messages of the calls that name a variable. */
 const NAMED: Readonly<Record<string, readonly RegExp[]>> = {
   "aggregate.ts": [/const message =\s*("[^"]+");/],
-  "measure.ts": [/\bmissing:\s*("[^"]+")/, /\bincomplete:\s*("[^"]+")/],
+  "measure.ts": [/\bmissing:\s*("[^"]+")/, /\bincomplete:\s*("[^"]+")/, /\bslow:\s*("[^"]+")/],
 };
 const logged = calls.flatMap(({ file, argument }) =>
   argument.startsWith('"')

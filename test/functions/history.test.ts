@@ -90,7 +90,8 @@ async function publishAt(counterPath: string, at: number, total: number, writes:
   const asOf = toTimestamp(at);
   const measurement = { total, writes, asOf, documents: 0, shards: [] };
   const { next } = planPublish({ at, isPoll: true }, { previous: state.published }, measurement, defaults);
-  expect(await publish({ config: defaults, features: FEATURES }, state, next, asOf)).toBeDefined();
+  const backend = { config: defaults, features: FEATURES, pausedUntil: new Map(), schedule: async () => {} };
+  expect(await publish(backend, state, next, asOf)).toBeDefined();
 }
 
 /** Two days in the life of a counter: busy for a minute each noon, one write at each midnight, and a reset. */

@@ -56,6 +56,7 @@ async function target(settings: Partial<Config> = {}): Promise<Target> {
     counters: firestore.collection(collection),
     config: { ...QUICK, ...settings, collection },
     features: FEATURES,
+    pausedUntil: new Map(),
     otherRegions: new Map(),
     snapshotLag: SNAPSHOT_LAG,
     now: time.now,

@@ -159,10 +159,10 @@ describe.concurrent("on the real Firestore", () => {
     meter.close();
   });
 
-  test("I7: a sweep with no counter to poll and nothing to reconcile costs two reads", async () => {
+  test("I7: a sweep with no counter to poll, nothing to reconcile and no feature costs two reads", async () => {
     const meter = await startMeter(process.env.FIRESTORE_EMULATOR_HOST as string);
     const { firestore, close } = adminAt(meter.address);
-    const { backend } = inProcessBackend({}, firestore);
+    const { backend } = inProcessBackend({ visitors: "no", items: false }, firestore);
     await runSweep(backend);
     // The SDK has its answer a moment before the meter counts the call.
     await until(() => meter.usage.reads >= 2, "both queries to be counted");

@@ -1,8 +1,9 @@
 /** Measuring a counter: its cost in reads and memory, and the listing of shards where the index cannot be used. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { type CollectionReference, type Firestore, Timestamp } from "firebase-admin/firestore";
-import { logger } from "firebase-functions";
+import { logger } from "firebase-functions/logger";
 import * as web from "firestore-tally";
 import * as server from "firestore-tally/admin";
 import { afterAll, afterEach, expect, test, vi } from "vitest";
@@ -71,7 +72,8 @@ test("10,000 shards are measured with 20 reads and less than 5 MB; without the i
   const expected = { total: 3 * MAX_SHARDS, writes: MAX_SHARDS, documents: MAX_SHARDS };
   const { firestore, measured } = await metered();
   const measure = async (shards: CollectionReference) =>
-    expect(await measureShards(shards, MAX_SHARDS)).toMatchObject(expected);
+    // A slow machine takes seconds.
+    expect(await measureShards(shards, MAX_SHARDS, { longestSum: 60_000 })).toMatchObject(expected);
   await measure(firestore.collection(path));
   expect(measured.usage).toEqual({ reads: 20, writes: 0, deletes: 0 });
   const grown: number[] = [];
@@ -89,7 +91,7 @@ test("10,000 shards are measured with 20 reads and less than 5 MB; without the i
   // A page is all that is in memory at once.
   expect(listing.measured.calls.get("RunQuery")).toBeGreaterThanOrEqual(MAX_SHARDS / 500);
   const few = listing.firestore.collection(await counterOf(5, indexed));
-  expect(await measureShards(few, 5)).toMatchObject({ total: 15, writes: 5, documents: 5 });
+  expect(await measureShards(few, 5, { longestSum: 60_000 })).toMatchObject({ total: 15, writes: 5, documents: 5 });
   expect(warn.mock.calls).toEqual([[expect.stringContaining("deploy firestore.indexes.json")]]);
 });
 
@@ -152,4 +154,32 @@ test("up to three shards are listed; more are summed by the index, without a loc
     expect([total, found, measured.usage.reads - before]).toEqual([3 * documents, documents, reads]);
   }
   expect(Object.fromEntries(measured.calls)).not.toHaveProperty("transaction");
+});
+
+test("a sum that takes too long is given up for a list, and so are those of the next ten minutes", async () => {
+  const SLOW = 3_000;
+  const isSum = (method: string) => method === "RunAggregationQuery";
+  const slow: Inspection = (method) => (isSum(method) ? { request: () => sleep(SLOW) } : undefined);
+  const { reading, inspection } = meter();
+  const proxy = await startProxy(process.env.FIRESTORE_EMULATOR_HOST as string, [inspection, slow]);
+  const { firestore, close } = adminAt(proxy.address);
+  try {
+    const shards = firestore.collection(await counterOf(20, indexed));
+    const warn = vi.spyOn(logger, "warn").mockImplementation(() => {});
+    const now = Date.now();
+    const first = await measureShards(shards, 20, { now, longestSum: 500 });
+    expect(Date.now() - now).toBeLessThan(SLOW);
+    expect(first).toMatchObject({ total: 60, documents: 20, slowSince: now });
+    expect(warn.mock.calls.flat().join()).toContain("a sum took longer than five seconds");
+    const sums = reading.calls.get("RunAggregationQuery");
+    expect(await measureShards(shards, 20, { slowSince: now, now: now + 599_999 })).toMatchObject({ slowSince: now });
+    expect(reading.calls.get("RunAggregationQuery")).toBe(sums);
+    // The sum that was given up ends before its client does.
+    await sleep(SLOW);
+  } finally {
+    await close();
+    proxy.close();
+  }
+  const again = await measureShards(admin.collection(await counterOf(20, indexed)), 20, { slowSince: 1, now: 600_001 });
+  expect(again.slowSince).toBeUndefined();
 });

@@ -1,11 +1,13 @@
 /** Several databases that count one counter. Every course of events is in `core/src/regionsModel.test.ts`, faults in `test/simulation`. */
 import { getApp } from "firebase-admin/app";
 import { FieldValue, type Firestore, getFirestore, Timestamp } from "firebase-admin/firestore";
-import { describe, expect, test } from "vitest";
+import { logger } from "firebase-functions";
+import { describe, expect, test, vi } from "vitest";
 import { Sketch, visitorHash } from "../../core/src/index.ts";
 import type { CounterTask } from "../../functions/src/counter/cause.ts";
 import { toMillis } from "../../functions/src/counter/time.ts";
 import { createWakeHandler } from "../../functions/src/counter/wake.ts";
+import { runSweep } from "../../functions/src/deploy/runSweep.ts";
 import { runTask } from "../../functions/src/deploy/runTask.ts";
 import type { DeployedBackend } from "../../functions/src/features/backend.ts";
 import { parseRegions } from "../../functions/src/features/regions/config.ts";
@@ -224,6 +226,38 @@ describe("regions", () => {
     await visited(us, "ada", "bob", "dan");
     await Promise.all([exchange(us), exchange(eu), exchange(us)]);
     for (const region of regions.values()) expect(await uniquesIn(region)).toBe(4);
+  });
+
+  test("get what they lack by a sweep, if the task of an exchange is lost, and nothing that is not due", async () => {
+    const log = vi.spyOn(logger, "warn").mockReturnValue();
+    const regions = startRegions();
+    const [us, eu] = [get(regions, "us"), get(regions, "eu")];
+    const later = { ...us, now: () => Date.now() + 90_000 };
+    await increment(us, 3);
+    us.tasks.splice(0);
+    await runSweep(us);
+    expect(us.tasks).toEqual([]);
+    await runSweep(later);
+    expect(us.tasks.map(({ kind }) => kind)).toEqual(["exchange"]);
+    // The tasks of the later clock are due by now.
+    for (const task of us.tasks.splice(0)) await runTask(us, { ...task, due: 0 });
+    for (const name of ["eu", "asia"]) expect(await shown(get(regions, name))).toMatchObject({ globalTotal: 3 });
+
+    await us.counters
+      .doc(ID)
+      .collection("tallyVisitors")
+      .doc("a")
+      .set({ visitors: [await visitorHash("ada")] });
+    await runTask(us, { counterId: ID, due: 0, kind: "mergeVisitors" });
+    us.tasks.splice(0);
+    await runSweep(later);
+    expect(us.tasks.map(({ kind }) => kind)).toEqual(["exchangeVisitors"]);
+    for (const task of us.tasks.splice(0)) await runTask(us, { ...task, due: 0 });
+    expect((await eu.counters.doc(ID).get()).get("globalUniques")).toBe(1);
+    await runSweep(later);
+    expect(us.tasks).toEqual([]);
+    expect(log).toHaveBeenCalledTimes(2);
+    log.mockRestore();
   });
 
   test("of one deployment alone add nothing to the counter document", async () => {

@@ -1,5 +1,5 @@
 /** The sweep among many counters, on the emulator. */
-import { logger } from "firebase-functions";
+import { logger } from "firebase-functions/logger";
 import { afterEach, expect, test, vi } from "vitest";
 import { toTimestamp } from "../../functions/src/counter/fields.ts";
 import { runSweep } from "../../functions/src/deploy/runSweep.ts";

@@ -9,6 +9,7 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { deleteCounter, resetCounter } from "../../admin/src/index.ts";
 import { hashRank, Sketch, type StoredSketch, visitorHash } from "../../core/src/index.ts";
+import { toTimestamp } from "../../functions/src/counter/fields.ts";
 import { toMillis } from "../../functions/src/counter/time.ts";
 import { createMergeHandler, runMergeTask } from "../../functions/src/features/merge.ts";
 import { visitorMerging } from "../../functions/src/features/visitors/visitors.ts";
@@ -80,6 +81,18 @@ describe("a visitor", () => {
     await countOnServer(serverCounter(admin, id), uid);
     expect(await waiting(id)).toEqual([]);
     expect(await uniques(id)).toBeUndefined();
+  });
+
+  test.concurrent("is counted in a smaller bucket if the rules refuse it because the bucket is full", async () => {
+    const id = `visitors:full${Date.now()}`;
+    const hash = await visitorHash(uid);
+    const bucket = (name: string) => admin.doc(`counters/${id}/tallyVisitors/${name}`);
+    // As if all of the next minute were merged, so that the functions leave the buckets alone.
+    await admin.doc(`counters/${id}/tallySketches/uniques`).set({ asOf: toTimestamp(Date.now() + 60_000) });
+    const others = Array.from({ length: 5_000 }, (_, n) => `${hash[0]}${String(n).padStart(15, "0")}`);
+    await bucket(hash.slice(0, 1)).set({ visitors: others });
+    await countVisitor(counter(visitor.db, id), uid);
+    expect((await bucket(hash.slice(0, 2)).get()).get("visitors")).toEqual([hash]);
   });
 
   test.concurrent("is refused with advice where it is another user, or is not counted", async () => {
@@ -180,10 +193,10 @@ describe("the merge", () => {
   const now = async (path: string) => toMillis((await admin.doc(`${path}/tallyVisitors/none`).get()).readTime);
 
   test("I10: of two that have read the same sketch, the later one is refused, and is made again", async () => {
-    const { backend, counterId, path, ref } = inProcess();
+    const { path, ref } = inProcess();
     const sketch = admin.doc(`${path}/tallySketches/uniques`);
     const before = await sketch.get();
-    const pending = () => visitorMerging.pending(backend.counters.doc(counterId)).get();
+    const pending = () => admin.collection(`${path}/tallyVisitors`).get();
     await countOnServer(ref, "first");
     const early = await pending();
     await countOnServer(ref, "second");

@@ -81,7 +81,7 @@ async function deploy(members: readonly Region[]): Promise<void> {
 
 // The first two have more tries if they are late, each with less load: the machine may stall for a second.
 describe("three regions", () => {
-  test("show the exact sum within 3 s of the last acknowledgement, never more, and never step back", {
+  test("show the exact sum within 7 s of the last acknowledgement, never more, and never step back", {
     retry: IF_LATE,
   }, async ({ task }) => {
     const load = startLoad(`views:load${Date.now()}`);
@@ -94,7 +94,8 @@ describe("three regions", () => {
     );
     expectExact(load);
     expect(8_800 / pace).toBeLessThan(load.made);
-    expect(exactAfter).toBeLessThan(3 * slow);
+    // With three regions a publish may wait 2 s for its turn, and the exchange that brings it 4 s.
+    expect(exactAfter).toBeLessThan(7 * slow);
   });
 
   test("that are cut off for a minute, with functions killed, and events and tasks lost, doubled and late, are exact soon after it", {
@@ -119,7 +120,7 @@ describe("three regions", () => {
       injected,
     );
     expectExact(load);
-    expect(exactAfter).toBeLessThan(5 * slow);
+    expect(exactAfter).toBeLessThan(9 * slow);
     // Clients notice nothing of other regions.
     expect(load.slowest).toBeLessThan(5 * SECOND * slow);
   });

@@ -1,6 +1,7 @@
 /** The project of the rules tests. Each test has counters and users of its own, so that tests run side by side. */
 import { readFileSync } from "node:fs";
 import { beforeAll, expect } from "vitest";
+import { withPolicy } from "../../testkit/rules.ts";
 import { numberOf } from "./fuzz/oracle.ts";
 import { LIMITED, withLimits } from "./limitedRules.ts";
 import { ADMIN, type Claims, type Database, database, type Fields, type User, type Write } from "./rest.ts";
@@ -8,8 +9,11 @@ import { set } from "./writes.ts";
 
 /** Its own project, so that the coverage is that of these tests alone. */
 export const PROJECT = `demo-tally-rules-${process.pid}`;
-/** The default rules, with limits. */
-export const RULES = withLimits(readFileSync("firestore.rules", "utf8"), LIMITED.policy, LIMITED.matches);
+/** The default rules, with limits, and with old clients of the groups `hits` and, though they count otherwise, `likes` and `stock`. */
+export const RULES = withPolicy(
+  withLimits(readFileSync("firestore.rules", "utf8"), LIMITED.policy, LIMITED.matches),
+  "function acceptsOldClients() {\n        return counterGroup() in ['hits', 'likes', 'stock'];\n      }",
+);
 export let db: Database;
 
 beforeAll(async () => {

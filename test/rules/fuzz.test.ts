@@ -5,6 +5,7 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
+import { withPolicy } from "../../testkit/rules.ts";
 import { createBatch, STEPS, type Step } from "./fuzz/batches.ts";
 import { countersOf, findViolation, initialDocuments, LIMIT, numberOf, type Part } from "./fuzz/oracle.ts";
 import { type BatchContext, entry, like } from "./fuzz/writes.ts";
@@ -12,11 +13,14 @@ import { withLimits } from "./limitedRules.ts";
 import { ADMIN, type Database, database, type User, type World, type Write } from "./rest.ts";
 
 const PROJECT = `demo-tally-fuzz-${process.pid}`;
-/** With a limit of each world for its claps and notes. */
-const RULES = withLimits(
-  readFileSync("firestore.rules", "utf8"),
-  `counterGroup() != 'claps' || isWithinLimit(counter, ${LIMIT.limit}, ${LIMIT.per}, ${LIMIT.burst})`,
-  `match /notes/{limit}/all/{note} { allow write: if isWithinLimit(limit, ${LIMIT.limit}, ${LIMIT.per}, ${LIMIT.burst}); }`,
+/** With a limit of each world for its claps and notes, and with old clients, who may write neither likes nor stock. */
+const RULES = withPolicy(
+  withLimits(
+    readFileSync("firestore.rules", "utf8"),
+    `counterGroup() != 'claps' || isWithinLimit(counter, ${LIMIT.limit}, ${LIMIT.per}, ${LIMIT.burst})`,
+    `match /notes/{limit}/all/{note} { allow write: if isWithinLimit(limit, ${LIMIT.limit}, ${LIMIT.per}, ${LIMIT.burst}); }`,
+  ),
+  "function acceptsOldClients() {\n        return counterGroup() in ['hits', 'likes', 'tickets'];\n      }",
 );
 const SEED = Number(process.env.TALLY_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
@@ -91,10 +95,10 @@ async function runWorld(db: Database, part: Part, history: readonly Step[], stat
     context.world = after;
     const again = Date.now();
     if ((await db.commit(user, writes)) !== 200) continue;
-    // A visitor may be written again, since it changes nothing; and a note with another use of its limit.
+    // A visitor may be written again, since it changes nothing; a note with another use of its limit; and what old clients write.
     context.world = await db.read(where.paths);
     const others = (world: World) =>
-      JSON.stringify(Object.entries(world).filter(([path]) => !/^(tallyL|n)/.test(path)));
+      JSON.stringify(Object.entries(world).filter(([path]) => !/^(tallyL|n|counters\/hits)/.test(path)));
     const isHarmless =
       others(after) === others(context.world) &&
       !findViolation(where, after, context.world, user, writes, { from: again, to: Date.now() });
@@ -302,8 +306,21 @@ const WEAKENED_STOCK: typeof WEAKENED = {
   "stock that is an open counter": ["return countsOncePerUser() || isBounded()", "return countsOncePerUser()"],
 };
 
-const weakened = Object.entries({ counting: WEAKENED, limited: WEAKENED_LIMITS, stock: WEAKENED_STOCK }).flatMap(
-  ([part, edits]) => Object.entries(edits).map(([name, edit]) => [name, part as Part, ...edit] as const),
+const WEAKENED_OLD: typeof WEAKENED = {
+  "old increments of any amount": ["return by in [0, 1]", "return by is int"],
+  "old increments of a double": ["&& isCount(request.resource.data.count, 0)", ""],
+  "old writes of other fields": [".affectedKeys().hasOnly(['count'])", ".affectedKeys().hasAny(['count'])"],
+  "old writes of base": [
+    "allow update: if isShardIndex(shard) && isOldIncrement()",
+    "allow update: if isOldIncrement()",
+  ],
+  "old writes of what counts per user": ["acceptsOldClients() && !hasEntries()", "acceptsOldClients()"],
+  "old writes of any counter": ["return acceptsOldClients() && !hasEntries()", "return !hasEntries()"],
+};
+
+const ALL_WEAKENED = { counting: WEAKENED, limited: WEAKENED_LIMITS, stock: WEAKENED_STOCK, old: WEAKENED_OLD };
+const weakened = Object.entries(ALL_WEAKENED).flatMap(([part, edits]) =>
+  Object.entries(edits).map(([name, edit]) => [name, part as Part, ...edit] as const),
 );
 
 describe("the fuzzer finds rules that accept", { tags: "deep" }, () => {

@@ -20,7 +20,7 @@ export async function bundle(outfile: string): Promise<string> {
       "firebase/firestore": here("model/webSdk.ts"),
       "firebase-admin/app": here("functionsSdk.ts"),
       "firebase-admin/eventarc": here("functionsSdk.ts"),
-      "firebase-functions": here("functionsSdk.ts"),
+      "firebase-functions/logger": here("functionsSdk.ts"),
       "node:timers/promises": here("clock.ts"),
     },
     inject: [here("clock.ts")],

@@ -1,21 +1,47 @@
 /** The exports of the bundle. In a worker, it answers each range of seeds with a report. */
 import { isMainThread, parentPort } from "node:worker_threads";
+import { FAILING_STEPS } from "./failingSteps.ts";
 import { FAULTS } from "./faults.ts";
 import { minimize } from "./minimize.ts";
 import type { World } from "./mutations/mutation.ts";
 import { mutations } from "./mutations.ts";
 import { regionsScenarioOf, simulateRegions } from "./regions.ts";
+import { adoptedScenarioOf } from "./scenario/adoptedScenarioOf.ts";
+import { failingScenarioOf } from "./scenario/failingScenarioOf.ts";
+import type { Scenario } from "./scenario/scenario.ts";
 import { scenarioOf } from "./scenario/scenarioOf.ts";
 import { watchScenarioOf } from "./scenario/watchScenarioOf.ts";
+import { worstKindOf, worstScenarioOf } from "./scenario/worstScenarioOf.ts";
 import { type Options, type Outcome, simulate } from "./simulate.ts";
 
-export { FAULTS, minimize, mutations, regionsScenarioOf, run, scenarioOf, simulate, simulateRegions, simulateWorld };
+const STEPS = Object.keys(FAILING_STEPS);
+
+export {
+  FAULTS,
+  minimize,
+  mutations,
+  regionsScenarioOf,
+  run,
+  STEPS as FAILING_STEPS,
+  scenarioOf,
+  simulate,
+  simulateRegions,
+  simulateWorld,
+};
+
+/** The worlds of one database. */
+const SCENARIOS = {
+  "one database": scenarioOf,
+  failing: failingScenarioOf,
+  watches: watchScenarioOf,
+  worst: worstScenarioOf,
+  adopted: adoptedScenarioOf,
+} satisfies Record<Exclude<World, "regions">, (seed: number) => Scenario>;
 
 /** The run of a seed in one of the worlds. */
-function simulateWorld(world: World | undefined, seed: number, options: Options): Promise<Outcome> {
+function simulateWorld(world: World = "one database", seed: number, options: Options): Promise<Outcome> {
   if (world === "regions") return simulateRegions(regionsScenarioOf(seed), options);
-  if (world === "watches") return simulate(watchScenarioOf(seed), { ...options, isWatched: true });
-  return simulate(scenarioOf(seed), options);
+  return simulate(SCENARIOS[world](seed), { ...options, isWatched: world === "watches" });
 }
 
 export interface SeedRange {
@@ -34,6 +60,8 @@ export interface SeedReport {
   readonly publishes: number;
   readonly unrecognizedReplays: number;
   readonly faults: Record<string, number>;
+  /** In the world of worst settings: kind of fault → how late each write was published, in milliseconds. */
+  readonly lateness: Record<string, readonly number[]>;
   readonly failed?: { readonly seed: number; readonly message: string };
 }
 
@@ -41,14 +69,16 @@ async function run({ world, mutation, from, count }: SeedRange): Promise<SeedRep
   const options = { mutation: mutation === undefined ? undefined : mutations[mutation] };
   const sums = { runs: 0, commits: 0, publishes: 0, unrecognizedReplays: 0 };
   const faults: Record<string, number> = {};
+  const lateness: Record<string, number[]> = {};
   for (let seed = from; seed < from + count; seed++) {
     const outcome = await simulateWorld(world, seed, options);
     sums.runs++;
     for (const name of ["commits", "publishes", "unrecognizedReplays"] as const) sums[name] += outcome[name];
     for (const [kind, times] of Object.entries(outcome.faults)) faults[kind] = (faults[kind] ?? 0) + times;
-    if (outcome.violation) return { ...sums, faults, failed: { seed, message: outcome.violation.message } };
+    if (world === "worst") lateness[worstKindOf(seed)] = (lateness[worstKindOf(seed)] ?? []).concat(outcome.lateness);
+    if (outcome.violation) return { ...sums, faults, lateness, failed: { seed, message: outcome.violation.message } };
   }
-  return { ...sums, faults };
+  return { ...sums, faults, lateness };
 }
 
 if (!isMainThread) {

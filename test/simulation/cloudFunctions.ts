@@ -7,13 +7,14 @@ import type { Functions } from "firebase-admin/functions";
 import { counterIdOf, ITEM_COUNTS, VISITORS } from "../../core/src/index.ts";
 import type { CounterTask, WriteEvent } from "../../functions/src/counter/cause.ts";
 import { TRIGGER_SHARDS } from "../../functions/src/counter/shards.ts";
-import { createWakeHandler, hasCounted, latestDeletionTime } from "../../functions/src/counter/wake.ts";
+import { createWakeHandler, hasCounted } from "../../functions/src/counter/wake.ts";
 import type { Settings } from "../../functions/src/deploy/config.ts";
 import { cloudTasks } from "../../functions/src/deploy/queue.ts";
 import { runSweep } from "../../functions/src/deploy/runSweep.ts";
 import { runTask } from "../../functions/src/deploy/runTask.ts";
 import type { DeployedBackend } from "../../functions/src/features/backend.ts";
 import { createBridgeHandler, type LegacyWrite } from "../../functions/src/features/bridge/bridge.ts";
+import { latestDeletionTime } from "../../functions/src/features/collections/events.ts";
 import { FEATURES } from "../../functions/src/features/features.ts";
 import { itemMerging } from "../../functions/src/features/items/topItems.ts";
 import { createMergeHandler, type PendingEvent } from "../../functions/src/features/merge.ts";
@@ -92,7 +93,8 @@ export class CloudFunctions {
       const committedAt = after.updateTime / MS;
       if (collection === this.#config.collection && shards === "shards" && shardId && after.fields) {
         const isNew = !before.fields;
-        if (isNew || (TRIGGER_SHARDS.includes(shardId) && hasCounted(shard(before), shard(after))))
+        const triggers = TRIGGER_SHARDS.includes(shardId) || this.#config.adopted;
+        if (isNew || (triggers && hasCounted(shard(before), shard(after))))
           this.#deliver(change, `event ${shardId}`, wakeFor({ counterId, shardId, isNew, committedAt }, change));
       }
       if (collection === this.#config.collection && shards === VISITORS && after.fields)
@@ -232,6 +234,7 @@ export class CloudFunctions {
       counters: firestore.collection(this.#config.collection),
       config: { ...this.#config, plans: FEATURE_PLANS },
       features: FEATURES,
+      pausedUntil: new Map(),
       otherRegions: new Map(others),
       snapshotLag: this.#snapshotLag / MS,
       now: () => Math.floor((scheduler.now + process.skew) / 1_000),

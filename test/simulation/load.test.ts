@@ -16,7 +16,7 @@ import {
 import { configOf, SETTINGS, withSettings } from "../../bench/simulation/settings.ts";
 import { simulate } from "../../bench/simulation/simulate.ts";
 import { summarize, timelineOf } from "../../bench/simulation/summary.ts";
-import { monthlyCosts, PRICES } from "../../costs/src/index.ts";
+import { ENTERPRISE_PRICES, monthlyCosts, PRICES } from "../../costs/src/index.ts";
 import { DEFAULT_CONFIG } from "../../functions/src/deploy/defaultConfig.ts";
 
 const run = (scenario: Scenario, changed: readonly string[] = [], seed = 1) =>
@@ -98,6 +98,14 @@ test("a total is as old as the longest interval at most", () => {
     for (const seed of SEEDS) expect(run(scenario, [], seed).metrics.staleness.max, scenario.name).toBeLessThan(11_000);
 });
 
+test("a total is at most as late as the tasks are, and complete in the end", () => {
+  for (const scenario of SCENARIOS) {
+    const { metrics, counters } = run({ ...scenario, settles: HOUR }, ["taskLatency=180000"]);
+    expect(metrics.staleness.max, scenario.name).toBeLessThan(180_000 + 11_000);
+    for (const { unpublished } of counters) expect(unpublished, scenario.name).toEqual([]);
+  }
+});
+
 test("a counter that is incremented once costs its write, and a read and a publish on each side", () => {
   // 2 writes, 2 reads, an invocation. The wake of a first write does not read the counter document.
   expect(summarize(run(onceEach(1_000))).dollars).toBeCloseTo(2 * 1.8 + 2 * 0.6 + 0.4, 2);
@@ -107,6 +115,20 @@ test("an increment of a busy counter costs no invocation", () => {
   const scenario = steady(50, { clients: 10, perClient: Number.POSITIVE_INFINITY }, 100_000);
   expect(summarize(run(scenario)).costs.invocations).toBeLessThan(0.03);
 });
+
+test.each([
+  ["five seconds", 7, 10_300, 2.3],
+  ["a quarter of a minute", 20, 10_300, 2.3],
+])(
+  "sums that come to take %s make the totals of a counter at 1,000/s ten seconds late at most",
+  (_, slowdown, late, most) => {
+    const { metrics, counters, ...outcome } = run(steady(1_000, MANY_CLIENTS, 600_000), [
+      `aggregationSlowdown=${slowdown}`,
+    ]);
+    expect(metrics.staleness.max).toBeLessThan(late);
+    expect(summarize({ metrics, counters, ...outcome }).dollars).toBeLessThan(most);
+  },
+);
 
 test("without the index each measurement reads every shard", () => {
   const scenario = () => steady(100, FEW_CLIENTS, 60_000);
@@ -150,6 +172,27 @@ test.each([
     );
     expect(mostShards).toBeLessThanOrEqual(shards);
     expect(dollars).toBeLessThanOrEqual(most);
+  }
+});
+
+test.each([10, 100])("on Enterprise, too, `estimate` comes within 10 %% of what is simulated, at %d/s", (rate) => {
+  const traffic = { perSecond: rate, peakPerSecond: rate, peakHours: 24, counters: 1, once: 0, watchers: 0 };
+  // Clients that do not watch, and hardly ever read the shard count.
+  const unwatched = { ...traffic, readsPerDay: 0, perClient: 1e9, total: 0 };
+  const { dollars: estimated, increments } = monthlyCosts(unwatched, ENTERPRISE_PRICES.regional);
+  const { dollars, costs } = summarize(run(steady(rate, FEW_CLIENTS), ["enterprise=1"]));
+  const simulated = dollars - costs["shard count, by clients"] - costs.sweeps;
+  expect(Math.abs((estimated / increments) * 1e6 - simulated) / simulated).toBeLessThan(0.1);
+});
+
+test("on Enterprise a crowd is absorbed by three times as many shards, at most $0.45 per million", () => {
+  for (const seed of SEEDS) {
+    const [standard, enterprise] = [0, 1].map((edition) =>
+      summarize(run(flashCrowd(100, 120_000), [`enterprise=${edition}`], seed)),
+    ) as [ReturnType<typeof summarize>, ReturnType<typeof summarize>];
+    expect(enterprise.acknowledged).toBeGreaterThanOrEqual(standard.acknowledged);
+    expect(enterprise.mostShards).toBeGreaterThan(2 * standard.mostShards);
+    expect(enterprise.dollars).toBeLessThanOrEqual(0.45);
   }
 });
 

@@ -5,10 +5,14 @@
  *     npm run simulate:faults -- --seed 4711              # this one alone, with its history
  *     npm run simulate:faults -- --regions --seeds 100000 # several databases instead of one
  *     npm run simulate:faults -- --watches --seeds 100000 # clients that watch what they count
+ *     npm run simulate:faults -- --failing --seeds 100000 # a step that fails for long
+ *     npm run simulate:faults -- --worst --seeds 100000   # one kind of fault at its worst: how late totals are
+ *     npm run simulate:faults -- --adopted --seeds 100000 # a counter that old apps write
  *     npm run simulate:faults -- --mutation "fold without the precondition"
  */
 import { parseArgs } from "node:util";
 import cliProgress from "cli-progress";
+import { percentile } from "../../testkit/statistics.ts";
 import type * as Entry from "./bundleEntry.ts";
 import { mutations } from "./mutations.ts";
 import { type Build, buildSimulation, runSeeds } from "./run.ts";
@@ -19,6 +23,9 @@ const USAGE = `Usage: npm run simulate:faults -- [options]
   --seed S            first seed; without --seeds, runs this seed alone and prints its history
   --regions           several regions instead of one database
   --watches           web clients watch what they count
+  --adopted           old apps write a counter that was made by hand
+  --failing           one step of the functions, such as folds, fails for long
+  --worst             one kind of fault in each run, as often as it can be; prints how late totals were
   --mutation "NAME"   runs the code with a mutation of test/simulation/mutations
   --help              prints this help`;
 
@@ -35,7 +42,7 @@ if (![first, count].every((number) => Number.isSafeInteger(number) && number > 0
 if (mutation !== undefined && !mutations[mutation]) exitWithUsage(`Unknown mutation "${mutation}".`);
 
 const build = await buildSimulation();
-const chosenWorld = values.regions ? "regions" : values.watches ? "watches" : undefined;
+const chosenWorld = (["regions", "watches", "failing", "worst", "adopted"] as const).find((one) => values[one]);
 const world = chosenWorld ?? mutations[mutation ?? ""]?.world ?? "one database";
 const isSingle = values.seed !== undefined && values.seeds === undefined;
 process.exitCode = (isSingle ? await show(build, first) : await search(build)) ? 1 : 0;
@@ -50,6 +57,9 @@ function readOptions() {
         mutation: { type: "string" },
         regions: { type: "boolean" },
         watches: { type: "boolean" },
+        failing: { type: "boolean" },
+        worst: { type: "boolean" },
+        adopted: { type: "boolean" },
         help: { type: "boolean" },
       },
     }).values;
@@ -73,7 +83,7 @@ async function search(build: Build): Promise<boolean> {
     hideCursor: true,
   });
   bar.start(count, 0);
-  const { runs, commits, publishes, unrecognizedReplays, faults, failed } = await runSeeds(
+  const { runs, commits, publishes, unrecognizedReplays, faults, lateness, failed } = await runSeeds(
     build,
     { world, mutation, from: first, count },
     (report) => bar.update(report.runs),
@@ -87,10 +97,23 @@ async function search(build: Build): Promise<boolean> {
   console.log(
     `replays not recognized, because their mark was older than two minutes or deleted: ${unrecognizedReplays}`,
   );
+  if (world === "worst") console.table(latenessTable(lateness));
   if (!failed) return false;
   console.log(`\nSeed ${failed.seed} fails. ${world === "one database" ? "Its minimized scenario" : "Its history"}:\n`);
   await show(build, failed.seed, true);
   return true;
+}
+
+/** By kind of fault: how many writes were published, and how late, in seconds. */
+function latenessTable(lateness: Record<string, readonly number[]>): Record<string, object> {
+  const seconds = (millis: number) => Math.round(millis / 10) / 100;
+  const rowOf = (millis: readonly number[]) => ({
+    writes: millis.length,
+    p50: seconds(percentile(millis, 0.5)),
+    p95: seconds(percentile(millis, 0.95)),
+    worst: seconds(percentile(millis, 1)),
+  });
+  return Object.fromEntries(Object.entries(lateness).map(([kind, millis]) => [kind, rowOf(millis)]));
 }
 
 /** Prints a run. @returns whether it failed */

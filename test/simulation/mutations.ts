@@ -1,4 +1,5 @@
 /** Mistakes that the simulation must find, and the invariants that they violate. mutations/mutation.ts says what they may change. */
+import { adoptedMutations } from "./mutations/adopted.ts";
 import { bridgeMutations } from "./mutations/bridge.ts";
 import { incrementMutations } from "./mutations/increments.ts";
 import { mergeMutations } from "./mutations/merges.ts";
@@ -20,4 +21,5 @@ export const mutations: Record<string, Mutation> = {
   ...regionMutations,
   ...stockMutations,
   ...windowMutations,
+  ...adoptedMutations,
 };

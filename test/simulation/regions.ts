@@ -7,6 +7,7 @@ import { regionSketchId, Sketch, type StoredSketch, uniquesPath, VISITOR_HASH_DI
 import { type Random, randomFor } from "../../core/testing/random.ts";
 import type { Settings } from "../../functions/src/deploy/config.ts";
 import { parseRegions } from "../../functions/src/features/regions/config.ts";
+import { intervalsOf } from "../../functions/src/features/regions/intervals.ts";
 import type { CallOutcome } from "../../testkit/production/calls.ts";
 import { startClock } from "./clock.ts";
 import { CloudFunctions } from "./cloudFunctions.ts";
@@ -76,6 +77,7 @@ export function regionsScenarioOf(seed: number): RegionsScenario {
     joinsAt,
     leavesAt,
     config: {
+      edition: "standard",
       collection: "counters",
       minShards: 1,
       maxShards: 4,
@@ -86,6 +88,7 @@ export function regionsScenarioOf(seed: number): RegionsScenario {
       precision: random.pick([0, 0.001]),
       counted: undefined,
       mirrors: [],
+      adopted: false,
       visitors: "yes",
       items: true,
       historyRetention: 0,
@@ -222,7 +225,7 @@ export async function simulateRegions(
     }
   }
   const injected = Object.assign({}, ...[...functions.values()].map((one) => one.injected), faults.injected);
-  return { violation, history, ...counts, faults: injected, unrecognizedReplays: 0 };
+  return { violation, history, ...counts, faults: injected, lateness: [], unrecognizedReplays: 0 };
 
   function start(name: string): CloudFunctions {
     const { config, others } = deployment(name);
@@ -243,7 +246,7 @@ export async function simulateRegions(
     const list = members.map((one) => `${one}=${one}`).join();
     // An app with one database has no `REGIONS`; one that had others keeps the last.
     const regions = members.length === 1 && name === names[0] ? undefined : parseRegions(list, name);
-    return { config: { ...scenario.config, regions }, others: new Map(others) };
+    return { config: intervalsOf({ ...scenario.config, regions }, members.length), others: new Map(others) };
   }
 
   /** Deploys the functions of each region with a new list, at different times, and waits until the old instances have ended. */

@@ -37,7 +37,7 @@ export async function runSeeds(
   { world, mutation, from, count }: SeedRange,
   onProgress: (report: SeedReport) => void = () => {},
 ): Promise<SeedReport> {
-  let total: SeedReport = { runs: 0, commits: 0, publishes: 0, unrecognizedReplays: 0, faults: {} };
+  let total: SeedReport = { runs: 0, commits: 0, publishes: 0, unrecognizedReplays: 0, faults: {}, lateness: {} };
   let next = from;
   const work = async () => {
     const worker = new Worker(build.path);
@@ -58,6 +58,8 @@ export async function runSeeds(
 function add(a: SeedReport, b: SeedReport): SeedReport {
   const faults = { ...a.faults };
   for (const [kind, times] of Object.entries(b.faults)) faults[kind] = (faults[kind] ?? 0) + times;
+  const lateness = { ...a.lateness };
+  for (const [kind, millis] of Object.entries(b.lateness)) lateness[kind] = (lateness[kind] ?? []).concat(millis);
   const failed = [a.failed, b.failed].filter((one) => one !== undefined).sort((one, other) => one.seed - other.seed)[0];
   return {
     runs: a.runs + b.runs,
@@ -65,6 +67,7 @@ function add(a: SeedReport, b: SeedReport): SeedReport {
     publishes: a.publishes + b.publishes,
     unrecognizedReplays: a.unrecognizedReplays + b.unrecognizedReplays,
     faults,
+    lateness,
     ...(failed && { failed }),
   };
 }

@@ -6,6 +6,7 @@
 import { type Callers, createCallers } from "./callers/callers.ts";
 import { startClock } from "./clock.ts";
 import { CloudFunctions } from "./cloudFunctions.ts";
+import { FAILING_STEPS } from "./failingSteps.ts";
 import { Faults } from "./faults.ts";
 import * as log from "./functionsSdk.ts";
 import { Database } from "./model/database.ts";
@@ -17,12 +18,15 @@ import type { Violation } from "./oracle/violation.ts";
 import { type Action, BRIDGED, ORDERS, type Scenario } from "./scenario/scenario.ts";
 import { type Process, Scheduler } from "./scheduler.ts";
 
+/** What the functions log before they publish without features. */
+const LEFT_OUT = "a publish is made without an optional feature";
+
 const SECOND = 1_000_000;
 const HOUR = 3_600 * SECOND;
 const SWEEP_EVERY = 300 * SECOND;
 
-/** Reads of an idle sweep: a query for counters to reconcile and a query for counters to poll. */
-const IDLE_SWEEP_READS = 2;
+/** Reads of an idle sweep: queries for counters to reconcile and to poll, for visitors, for items and for legacy shards. */
+const IDLE_SWEEP_READS = 5;
 
 /** Ten seconds before 2026, so that an hour, a day and a year end during the traffic. */
 const START: Micros = (1_767_225_600 - 10) * SECOND;
@@ -35,6 +39,8 @@ export interface Outcome {
   readonly publishes: number;
   /** Faults injected, by kind. */
   readonly faults: Readonly<Record<string, number>>;
+  /** From the commit of each write until its publish, in milliseconds. */
+  readonly lateness: readonly number[];
   /** Replays that were not recognized, because their mark had been removed when it was old enough. */
   readonly unrecognizedReplays: number;
 }
@@ -64,6 +70,7 @@ export async function simulate(
     if (keepHistory && !scheduler.isStopped)
       history.push(`${((scheduler.now - START) / 1_000).toFixed(3).padStart(12)} ms  ${name}: ${text()}`);
   };
+  const failures: Record<string, number> = {};
   const counts = { commits: 0, publishes: 0, reads: 0 };
   const network: Network = {
     scheduler,
@@ -71,6 +78,12 @@ export async function simulate(
     faults,
     snapshotLag: scenario.snapshotLag,
     index: scenario.index,
+    isFailing(writes) {
+      const { failing } = scenario;
+      const fails = faults.isEnabled && failing !== undefined && FAILING_STEPS[failing](writes);
+      if (fails) failures[failing] = (failures[failing] ?? 0) + 1;
+      return fails;
+    },
     onCommit(commit) {
       counts.commits++;
       for (const { after } of commit.changes) {
@@ -92,6 +105,7 @@ export async function simulate(
   const callers = createCallers(network, oracle, seed, isWatched);
   log.logTo((message, data) => {
     // Lines without data are logged once for each process, and all runs share one process.
+    if (message === LEFT_OUT) oracle.leftOut((data as { counter: string }).counter);
     if (data !== undefined) record("log", () => `${message} ${JSON.stringify(data)}`);
   });
   for (const action of actions) {
@@ -108,6 +122,11 @@ export async function simulate(
   await scheduler.runUntil(scheduler.now + 24 * HOUR);
   record("oracle", () => "every event and task was delivered");
   oracle.checkAllPublished((counter) => network.database.get(`${config.collection}/${counter}`).fields);
+  // Before the sweeps, which would handle what is left.
+  const pending = network.database.below(`${BRIDGED.document}/_counter_shards_`);
+  oracle.bridge.atEnd((path) => network.database.get(path).fields, pending.length);
+  oracle.visitors.atEnd();
+  oracle.topItems.atEnd();
   // Sweeps alone shrink counters and fold shards.
   for (let i = 0; i < 8; i++) await sweepOnce();
   callers.atEnd();
@@ -116,11 +135,8 @@ export async function simulate(
   oracle.onceIncrements.atEnd(hasEntry, !!faults.injected["calls that arrive late"]);
   oracle.checkAllPublished((counter) => network.database.get(`${config.collection}/${counter}`).fields);
   oracle.increments.atEnd();
-  const pending = network.database.below(`${BRIDGED.document}/_counter_shards_`);
-  oracle.bridge.atEnd((path) => network.database.get(path).fields, pending.length);
-  oracle.visitors.atEnd();
-  oracle.topItems.atEnd();
   oracle.stock.atEnd();
+  oracle.mirrors.atEnd();
   if (network.database.get(`${config.collection}/${ORDERS.counter}`).fields?.nextReconcileAt) {
     if (scenario.snapshotLag === 0) oracle.drift.atEnd();
   } else {
@@ -136,7 +152,8 @@ export async function simulate(
     history,
     commits: counts.commits,
     publishes: counts.publishes,
-    faults: { ...faults.injected, ...functions.injected },
+    faults: { ...faults.injected, ...functions.injected, ...failures },
+    lateness: oracle.lateness.millis,
     unrecognizedReplays: oracle.increments.unrecognizedReplays,
   };
 

@@ -1,12 +1,16 @@
 /** The simulation: no run violates an invariant, and each planted mistake is found. */
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { percentile } from "../../testkit/statistics.ts";
 import type * as Entry from "./bundleEntry.ts";
 import { mutations } from "./mutations.ts";
 import { type Build, buildSimulation, runSeeds } from "./run.ts";
 import { type Scenario, SECOND } from "./scenario/scenario.ts";
 
-const SEEDS = 10_000;
-const WATCHES = 2_000;
+const SEEDS = 2_000;
+const WATCHES = 1_000;
+const FAILING = 500;
+const WORST = 500;
+const ADOPTED = 500;
 /** How many seeds may find a mutation, from its own on. Changes of the code may move the first that does. */
 const SEEDS_PER_MUTATION = 20;
 let build: Build;
@@ -37,6 +41,35 @@ test(`a watch shows what is possible, in ${WATCHES} simulated runs`, { timeout: 
   const { failed, runs } = await runSeeds(build, { world: "watches", from: 1, count: WATCHES });
   expect(failed, failed && `replay: npm run simulate:faults -- --watches --seed ${failed.seed}`).toBeUndefined();
   expect(runs).toBe(WATCHES);
+});
+
+test(`a step that fails for long leaves totals exact and fresh, in ${FAILING} simulated runs`, {
+  timeout: 900_000,
+}, async () => {
+  const { failed, runs, faults } = await runSeeds(build, { world: "failing", from: 1, count: FAILING });
+  expect(failed, failed && `replay: npm run simulate:faults -- --failing --seed ${failed.seed}`).toBeUndefined();
+  expect(runs).toBe(FAILING);
+  for (const step of entry.FAILING_STEPS) expect(faults[step], step).toBeGreaterThan(20);
+});
+
+test(`each kind of fault at its worst leaves totals exact, and half of them on time, in ${WORST} simulated runs`, {
+  timeout: 900_000,
+}, async () => {
+  const { failed, runs, lateness } = await runSeeds(build, { world: "worst", from: 1, count: WORST });
+  expect(failed, failed && `replay: npm run simulate:faults -- --worst --seed ${failed.seed}`).toBeUndefined();
+  expect(runs).toBe(WORST);
+  for (const kind of [...entry.FAULTS, ...entry.FAILING_STEPS]) {
+    expect(lateness[kind]?.length, kind).toBeGreaterThan(100);
+    expect(percentile(lateness[kind] ?? [], 0.5), kind).toBeLessThan(1_500);
+  }
+});
+
+test(`a counter that old apps write is exact, and refuses none of them, in ${ADOPTED} simulated runs`, {
+  timeout: 900_000,
+}, async () => {
+  const { failed, runs } = await runSeeds(build, { world: "adopted", from: 1, count: ADOPTED });
+  expect(failed, failed && `replay: npm run simulate:faults -- --adopted --seed ${failed.seed}`).toBeUndefined();
+  expect(runs).toBe(ADOPTED);
 });
 
 test("a seed replays exactly", { timeout: 300_000 }, async () => {

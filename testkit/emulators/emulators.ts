@@ -20,6 +20,8 @@ export interface EmulatorOptions {
   functionsFirestore?: (firestore: string) => Promise<string>;
   /** `host:port` to which Firestore sends its events. The emulators' own functions then run neither for events nor by schedule. */
   eventsTo?: string;
+  /** Only for the packaging `hosted`: `host:port` to which the functions send their tasks. */
+  tasksTo?: string;
   /** Interrupts the start and stops what has been started. */
   signal?: AbortSignal;
   /** The project to run, if the caller needs its addresses beforehand; otherwise one is created. */
@@ -31,6 +33,8 @@ export interface Emulators {
   readonly addresses: Readonly<Record<string, string>>;
   /** The variables by which commands find the emulators: `FIRESTORE_EMULATOR_HOST`, `GCLOUD_PROJECT` and so on. */
   readonly env: Record<string, string>;
+  /** Kills the functions, and starts them again. Only for the packaging `hosted`. */
+  restartFunctions?(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -41,7 +45,7 @@ export async function startEmulators(options: EmulatorOptions): Promise<Emulator
   const { packaging, params, functionsFirestore } = options;
   const { folder, addresses, remove } = options.project ?? (await createProject(packaging, params));
   const isHosted = packaging === "hosted";
-  const eventsTo = isHosted ? addresses.functions : options.eventsTo;
+  const eventsTo = options.eventsTo ?? (isHosted ? addresses.functions : undefined);
   try {
     let environment = emulatorEnvironment(folder);
     if (functionsFirestore) {
@@ -73,8 +77,17 @@ export async function startEmulators(options: EmulatorOptions): Promise<Emulator
       // Otherwise the Admin SDK looks for credentials over the network for a second, and warns.
       METADATA_SERVER_DETECTION: "none",
     };
-    const hosted = isHosted ? await hostFunctions(options.hosts ?? 1, params, env, folder) : undefined;
-    return { addresses, env, stop: () => Promise.all([firebase.stop(), hosted?.stop()]).then(remove, remove) };
+    const tasksTo = options.tasksTo && { TALLY_TASKS_TO: options.tasksTo };
+    const hosted = isHosted
+      ? await hostFunctions(options.hosts ?? 1, params, { ...env, ...tasksTo }, folder)
+      : undefined;
+    const restartFunctions = hosted && { restartFunctions: hosted.restart };
+    return {
+      addresses,
+      env,
+      ...restartFunctions,
+      stop: () => Promise.all([firebase.stop(), hosted?.stop()]).then(remove, remove),
+    };
   } catch (error) {
     remove();
     throw error;

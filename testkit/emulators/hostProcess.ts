@@ -24,7 +24,7 @@ const textOf = (text: Text) => (typeof text === "string" ? text : text.value());
 /** What firebase-functions tells of a function, as far as it is used here. */
 interface Endpoint {
   /** Whether the parameters leave the function out. */
-  readonly omit?: { value(): boolean };
+  readonly omit?: boolean | { value(): boolean };
   readonly eventTrigger?: {
     readonly eventType: string;
     readonly eventFilters: Readonly<Record<string, Text>>;
@@ -35,12 +35,16 @@ interface Endpoint {
 // biome-ignore lint/suspicious/noExplicitAny: handlers of events and of requests
 type DeployedFunction = ((...args: any[]) => unknown) & { readonly __endpoint: Endpoint };
 
+// Queues are registered with the emulator itself.
+if (process.env.TALLY_TASKS_TO) process.env.CLOUD_TASKS_EMULATOR_HOST = process.env.TALLY_TASKS_TO;
+
 // With the port: names of built files are no part of the sources that are type-checked.
 const built = new URL("../../functions/lib/index.js", import.meta.url).href;
 const { tally } = (await import(built)) as { tally: Readonly<Record<string, DeployedFunction>> };
 
 const servers = new Map<string, Server>();
-const deployedFunctions = Object.entries(tally).filter(([, { __endpoint }]) => !__endpoint.omit?.value());
+const isOmitted = ({ omit }: Endpoint) => (typeof omit === "object" ? omit.value() : omit);
+const deployedFunctions = Object.entries(tally).filter(([, { __endpoint }]) => !isOmitted(__endpoint));
 for (const [name, deployed] of deployedFunctions) {
   if (deployed.__endpoint.eventTrigger) cloudEvent(name, deployed);
   else http(name, deployed);
@@ -67,7 +71,8 @@ const listener: RequestListener = async (request, response) => {
 };
 
 const server = createServer(listener).listen(0, "127.0.0.1", async () => {
-  await Promise.all(deployedFunctions.map(([name, { __endpoint }]) => register(name, __endpoint)));
+  const isRegistered = process.env.TALLY_REGISTERED !== undefined;
+  if (!isRegistered) await Promise.all(deployedFunctions.map(([name, { __endpoint }]) => register(name, __endpoint)));
   process.send?.({ port: (server.address() as AddressInfo).port });
 });
 // It ends with the process that started it.

@@ -21,6 +21,8 @@ const HOST_PROCESS = fileURLToPath(new URL("hostProcess.ts", import.meta.url));
 const PROJECT_IN_PATH = /^\/(?:functions\/projects\/)?([^/]+)\//;
 
 export interface HostedFunctions {
+  /** `kill -9` of all hosts, in the middle of what they do, and a start of new ones. */
+  restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -41,7 +43,8 @@ export async function hostFunctions(
   const ports = new Map<string, number>();
   const router = await startRouter(portOf(env.TALLY_FUNCTIONS_HOST), ports);
   const tasks = await startTasks(portOf(env.CLOUD_TASKS_EMULATOR_HOST));
-  const hosts: ChildProcess[] = [];
+  let hosts: ChildProcess[] = [];
+  const registered = new Set<string>();
   const start = async (project: string) => {
     const log = openSync(logOfHost(folder, project), "a");
     const host = spawn(process.execPath, [HOST_PROCESS], {
@@ -50,6 +53,8 @@ export async function hostFunctions(
         ...{ ...process.env, ...env, ...DEFAULT_PARAMETERS, ...params },
         ...{ GCLOUD_PROJECT: project, FUNCTIONS_EMULATOR: "true", LOCATION: "us-central1" },
         FIREBASE_CONFIG: JSON.stringify({ projectId: project }),
+        // A trigger that is registered anew may miss events.
+        ...(registered.has(project) && { TALLY_REGISTERED: "yes" }),
       },
     });
     hosts.push(host);
@@ -57,19 +62,29 @@ export async function hostFunctions(
     const { port } = (started ?? {}) as { port?: number };
     if (!port) throw new Error(`The functions did not start:\n${readFileSync(logOfHost(folder, project), "utf8")}`);
     ports.set(project, port);
+    registered.add(project);
+  };
+  const startAll = () => Promise.all(Array.from({ length: count }, (_, index) => start(projectOfHost(index + 1))));
+  const kill = () => {
+    for (const host of hosts) host.kill("SIGKILL");
+    hosts = [];
+  };
+  const restart = async () => {
+    kill();
+    await startAll();
   };
   const stop = async () => {
-    for (const host of hosts) host.kill("SIGKILL");
+    kill();
     router.close().closeAllConnections();
     await tasks.stop();
   };
   try {
-    await Promise.all(Array.from({ length: count }, (_, index) => start(projectOfHost(index + 1))));
+    await startAll();
   } catch (error) {
     await stop();
     throw error;
   }
-  return { stop };
+  return { restart, stop };
 }
 
 const portOf = (address = "") => Number(address.split(":")[1]);

@@ -40,7 +40,7 @@ export interface Project {
  * Below the ports of outgoing connections (from 32768 on Linux, 49152 elsewhere), which could take it before the emulator does; at
  * random, so that emulators that start together choose different ones.
  */
-function freePort(): Promise<number> {
+export function freePort(): Promise<number> {
   return getPort({ port: Array.from({ length: 20 }, () => randomInt(20_000, 32_768)) });
 }
 

@@ -3,8 +3,9 @@
  * large ones, which never arrive.
  */
 import type { Random } from "../../core/testing/random.ts";
+import type { StoredFields } from "../../costs/src/index.ts";
 import type { Millis } from "../statistics.ts";
-import { messageBytes, type StoredFields } from "./sizes.ts";
+import { messageBytes } from "./sizes.ts";
 
 /**
  * Eventarc carries events of 512 KB (https://cloud.google.com/eventarc/docs/quotas), which `value` and `oldValue`, the document after

@@ -2,30 +2,44 @@
 
 import { checkCounters } from "./counterChecks.ts";
 import { checkAppCheck, checkDatabase } from "./databaseChecks.ts";
+import { checkEdition, checkUnusedIndexes, isEnterprise } from "./editionChecks.ts";
 import { checkExchange } from "./exchangeChecks.ts";
 import type { ProjectFacts } from "./facts.ts";
 import type { Finding } from "./finding.ts";
 import { checkFunctions } from "./functionChecks.ts";
 import { checkExemptions, checkGroupIndexes, checkIndexes, checkPlan, checkTtl } from "./indexChecks.ts";
 import { checkParameters } from "./parameterChecks.ts";
-import { checkGrants, checkQueue, checkSweep } from "./queueChecks.ts";
+import { checkGrants, checkQueue, checkSweep, checkTasks } from "./queueChecks.ts";
 import { checkRules } from "./rulesChecks.ts";
+import { checkWaiting } from "./waitingChecks.ts";
 
-const CHECKS: readonly ((facts: ProjectFacts) => Finding[])[] = [
+type Check = (facts: ProjectFacts) => Finding[];
+
+/** Without the indexes that the Standard edition needs, Enterprise serves every query. */
+const onStandard =
+  (check: Check): Check =>
+  (facts) =>
+    isEnterprise(facts) ? [] : check(facts);
+
+const CHECKS: readonly Check[] = [
   checkDatabase,
   checkRules,
   checkFunctions,
   checkParameters,
+  checkEdition,
   checkQueue,
+  checkTasks,
   checkGrants,
   checkSweep,
-  checkIndexes,
-  checkExemptions,
-  checkGroupIndexes,
+  onStandard(checkIndexes),
+  onStandard(checkExemptions),
+  onStandard(checkGroupIndexes),
   checkTtl,
-  checkPlan,
+  onStandard(checkPlan),
+  checkUnusedIndexes,
   checkAppCheck,
   checkCounters,
+  checkWaiting,
   checkExchange,
 ];
 

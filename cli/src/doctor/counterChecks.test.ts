@@ -60,6 +60,9 @@ test.each<[string, string[], Partial<SampledCounter>]>([
     { ...published({ malformedShards: ["7"] }), shards: null },
   ],
   ["a shard outside the index", ["shards-unindexed"], { documents: 2 }],
+  ["one that was made by hand", ["counter-hand-made"], { published: null, numShards: 10, indexed: 0, documents: 10 }],
+  ["one of which some shards were adopted", ["counter-hand-made"], { numShards: 10, documents: 2 }],
+  ["one that was adopted", [], { numShards: 10 }],
   ["the shard of another id", ["shards-refused"], { shards: [shard("0", 3, 95_000, { shard: "1" })] }],
   ["writes that are no integer", ["shards-refused"], { shards: [shard("0", 3, 95_000, { writes: 0.5 })] }],
   ["a field of another's", ["shards-refused"], { shards: [shard("0", 3, 95_000, { user: "ada" })] }],
@@ -90,16 +93,6 @@ test("a finding names some of its counters, and how many more there are", () => 
   const lost = ["a", "b", "c", "d", "e"].map((id) => sampled({ id, ...published({ nextPollAt: NOW - 8 * MINUTE }) }));
   expect(found(...lost)).toHaveLength(1);
   expect(found(...lost)[0]?.problem).toMatch(/^a, b, c and 2 more should have been measured 8 minutes ago/);
-});
-
-test("increments of old apps that have waited for a minute are told", () => {
-  const legacyShards = [
-    { document: "pages/late", updatedAt: NOW - 61_000 },
-    { document: "pages/new", updatedAt: NOW - 5_000 },
-  ];
-  expect(checkCounters(healthyFacts(sampleOf([], { legacyShards })))).toMatchObject([
-    { id: "legacy-shards-waiting", problem: expect.stringMatching(/of pages\/late has waited/) },
-  ]);
 });
 
 test("a reconcile that is long past is told with its age", () => {

@@ -4,9 +4,9 @@ import { BASE_SHARD, isCount } from "../../../core/src/index.ts";
 import { formatDuration, formatSigned, pluralize } from "../format.ts";
 import type { SampledCounter, SampledShard } from "./counterFacts.ts";
 import { type ProjectFacts, seen } from "./facts.ts";
-import { errorFinding, type Finding, listed, warningFinding } from "./finding.ts";
+import { errorFinding, type Finding, listed } from "./finding.ts";
 
-/** A write that is not published after this long is a fault, as for `inspect`; so is an increment of an old app. */
+/** A write that is not published after this long is a fault, as for `inspect`. */
 const LATE_MS = 60_000;
 
 /** The sweep runs every five minutes and repeats polls that are a minute late. What is later was not swept. */
@@ -18,22 +18,11 @@ const CLOCK_SKEW_MS = 5 * 60_000;
 export function checkCounters({ counters }: ProjectFacts): Finding[] {
   const sample = seen(counters);
   if (!sample) return [];
-  const { now, overdue, legacyShards } = sample;
+  const { now, overdue } = sample;
   const findings = CHECKS.flatMap(({ finds, report }) => {
     const found = sample.counters.filter((counter) => finds(counter, now));
     return found.length > 0 ? [report(found, now)] : [];
   });
-  const late = legacyShards.filter(({ updatedAt }) => now - updatedAt > LATE_MS);
-  const waiting = [...new Set(late.map(({ document }) => document))];
-  if (waiting.length > 0) {
-    findings.push(
-      warningFinding(
-        "legacy-shards-waiting",
-        `\`_counter_shards_\` of ${listed(waiting)} ${have(waiting)} waited for over a minute: nothing adds the increments of these old apps up`,
-        "name their fields in BRIDGE and deploy; then `npx firestore-tally migrate` moves what has waited",
-      ),
-    );
-  }
   if (overdue.length === 0) return findings;
   const oldest = Math.min(...overdue.map(({ dueAt }) => dueAt));
   return [
@@ -93,13 +82,33 @@ const stuck: Check = {
 const neverPublished: Check = {
   finds: (counter, now) => {
     const latest = latestUncounted(counter);
-    return !counter.published && counter.documents > 0 && (latest === undefined || now - latest > LATE_MS);
+    return (
+      !counter.published &&
+      !isHandMade(counter) &&
+      counter.documents > 0 &&
+      (latest === undefined || now - latest > LATE_MS)
+    );
   },
   report: (found) =>
     errorFinding(
       "counter-unpublished",
       `${names(found)} ${have(found)} shards, and no total was ever published`,
       "check that the functions are deployed for this database and collection, and look at their log; the next increment then publishes",
+    ),
+};
+
+/** Whether it was made by hand, after Firebase's recipe, and `adopt` has not completed it. */
+function isHandMade({ numShards, published, indexed, documents }: SampledCounter): boolean {
+  return numShards !== null && (!published || indexed < documents);
+}
+
+const handMade: Check = {
+  finds: isHandMade,
+  report: (found) =>
+    errorFinding(
+      "counter-hand-made",
+      `${names(found)} ${have(found)} num_shards, as counters made by hand, and ${found.length === 1 ? "was" : "were"} not adopted: each measurement reads every shard, or no total was ever published`,
+      "run `npx firestore-tally adopt` (docs/adopting.md)",
     ),
 };
 
@@ -153,7 +162,7 @@ const malformed: Check = {
 };
 
 const outsideIndex: Check = {
-  finds: (counter) => counter.sum !== null && counter.indexed < counter.documents,
+  finds: (counter) => counter.sum !== null && counter.indexed < counter.documents && !isHandMade(counter),
   report: (found) => {
     const missing = found.reduce((sum, { documents, indexed }) => sum + documents - indexed, 0);
     return errorFinding(
@@ -227,6 +236,7 @@ const uncomparable: Check = {
 };
 
 const CHECKS: readonly Check[] = [
+  handMade,
   neverPublished,
   stuck,
   unswept,

@@ -7,10 +7,19 @@ export interface CounterSample {
   readonly isComplete: boolean;
   /** Counters whose scheduled reconcile is long past, with the time it was due. A few at most. */
   readonly overdue: readonly { readonly id: string; readonly dueAt: Millis }[];
-  /** Legacy shards, of Google's counter extension, by the path of their document. A few at most. */
-  readonly legacyShards: readonly { readonly document: string; readonly updatedAt: Millis }[];
+  /** What waits for a function to take it. A few of each kind at most. */
+  readonly waiting: readonly Waiting[];
   /** The database's time when the sample was complete. */
   readonly now: Millis;
+}
+
+/** A document of `tallyVisitors`, of `tallyItemCounts`, or of `_counter_shards_`, the shards of Google's counter extension. */
+export interface Waiting {
+  readonly kind: "visitors" | "items" | "legacy-shards";
+  /** The counter's id; of a legacy shard, the path of the document that it belongs to. */
+  readonly owner: string;
+  readonly createdAt: Millis;
+  readonly updatedAt: Millis;
 }
 
 export interface SampledCounter {
@@ -23,6 +32,8 @@ export interface SampledCounter {
     readonly countedCollection: string | null;
     readonly malformedShards: readonly string[];
   } | null;
+  /** Over how many shards old clients spread; `null` if its document has no `num_shards`. */
+  readonly numShards: number | null;
   readonly hasSource: boolean;
   /** The part of the total that the mirror shows; `null` without a mirror. */
   readonly mirrored: number | null;

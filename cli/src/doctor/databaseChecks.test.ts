@@ -1,6 +1,6 @@
 /** The checks of the database, its indexes and TTL policies, the query plan and App Check. */
 import { expect, test } from "vitest";
-import { healthyFacts } from "../../testing/healthyFacts.ts";
+import { healthyFacts, withParameters } from "../../testing/healthyFacts.ts";
 import { findingsOf } from "./checks.ts";
 import type { CompositeIndex, FieldConfig, ProjectFacts, QueryPlan } from "./facts.ts";
 
@@ -17,6 +17,9 @@ const indexes = (edit: (index: CompositeIndex) => Partial<CompositeIndex> | null
 const fields = (edit: (field: FieldConfig) => Partial<FieldConfig>) => ({
   fields: { value: healthy.fields.value.map((field) => ({ ...field, ...edit(field) })) },
 });
+const ENTERPRISE = {
+  database: { value: { locationId: "eur3", type: "FIRESTORE_NATIVE", edition: "ENTERPRISE" } },
+};
 const used = (indexes: string[], reads: number) => ({
   plan: { value: { ...healthy.plan.value, used: { indexes, reads } } },
 });
@@ -37,6 +40,26 @@ test.each<[string, string[], Partial<ProjectFacts>]>([
     "a broken index",
     ["error index-broken"],
     indexes(({ collectionGroup }) => ({ state: collectionGroup === "shards" ? "NEEDS_REPAIR" : "READY" })),
+  ],
+  [
+    "a Standard database whose functions take it for Enterprise",
+    ["error edition-differs"],
+    withParameters({ EDITION: "enterprise" }),
+  ],
+  [
+    "an Enterprise database whose functions take it for Standard, with every index",
+    ["warning edition-differs", "warning index-unused", "warning index-costs"],
+    ENTERPRISE,
+  ],
+  [
+    "an Enterprise database without indexes",
+    [],
+    {
+      ...ENTERPRISE,
+      ...withParameters({ EDITION: "enterprise" }),
+      indexes: { value: [] },
+      ...fields(() => ({ indexes: null })),
+    },
   ],
   ["no exemptions", ["warning fields-indexed"], fields(() => ({ indexes: null }))],
   ["no index of the entries of one `once`", ["warning index-missing"], fields(() => ({ hasGroupIndex: false }))],

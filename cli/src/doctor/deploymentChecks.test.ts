@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { DEFAULT_PARAMETERS } from "../../../functions/src/decisions.ts";
 import { params } from "../../../functions/src/deploy/parameters.ts";
-import { deployed, healthyFacts, withParameters } from "../../testing/healthyFacts.ts";
+import { deployed, healthyFacts, sampled, sampleOf, withParameters } from "../../testing/healthyFacts.ts";
 import { findingsOf } from "./checks.ts";
 import { FUNCTIONS } from "./deployments.ts";
 import type { DeployedFunction, ProjectFacts } from "./facts.ts";
@@ -18,7 +18,7 @@ test("the functions are those that the code exports", () => {
 
 test("the parameters and their defaults are those that the code defines", () => {
   const defined = Object.values(params).map(({ name, options }) => [name, String(options.default)]);
-  const { SERVICE_ACCOUNT: _, MAX_INSTANCES: __, ...others } = Object.fromEntries(defined);
+  const { SERVICE_ACCOUNT: _, MIN_INSTANCES: __, MAX_INSTANCES: ___, ...others } = Object.fromEntries(defined);
   expect(DEFAULT_PARAMETERS).toEqual(others);
 });
 
@@ -72,7 +72,7 @@ test.each<[string, string[], Partial<ProjectFacts>]>([
     "a far database",
     ["region-far"],
     {
-      database: { value: { locationId: "europe-west3", type: "FIRESTORE_NATIVE" } },
+      database: { value: { locationId: "europe-west3", type: "FIRESTORE_NATIVE", edition: "STANDARD" } },
       functions: {
         value: deployed().map((one) => ({ ...one, trigger: one.trigger && { ...one.trigger, region: null } })),
       },
@@ -82,7 +82,7 @@ test.each<[string, string[], Partial<ProjectFacts>]>([
     "the witness of the database's multi-region",
     ["region-queue", "region-far"],
     {
-      database: { value: { locationId: "nam5", type: "FIRESTORE_NATIVE" } },
+      database: { value: { locationId: "nam5", type: "FIRESTORE_NATIVE", edition: "STANDARD" } },
       functions: {
         value: deployed().map((one) => ({
           ...one,
@@ -101,6 +101,18 @@ test.each<[string, string[], Partial<ProjectFacts>]>([
   ["a queue that gives up", ["queue-limits"], queue({ maxAttempts: 3 })],
   ["a queue that never gives up", [], queue({ maxAttempts: -1 })],
   ["a schedule that never ran", [], { sweepJob: { value: { name: "job", state: "ENABLED", lastStatus: null } } }],
+  ["old clients, and no trigger for them", ["adopted-off"], sampleOf([sampled({ numShards: 10 })])],
+  [
+    "a trigger for old clients",
+    [],
+    { ...withParameters({ ADOPTED: "yes" }), ...sampleOf([sampled({ numShards: 10 })]) },
+  ],
+  ["a trigger, and no old clients", ["adopted-unused"], withParameters({ ADOPTED: "yes" })],
+  [
+    "a trigger, and a sample without old clients",
+    [],
+    { ...withParameters({ ADOPTED: "yes" }), ...sampleOf([sampled()], { isComplete: false }) },
+  ],
   ["a log of entries", [], withParameters({ EVENTS_TOPIC: "log", EVENTS_COLLECTION: "counters" })],
   ["a collection without a log", [], withParameters({ EVENTS_COLLECTION: "likes" })],
   [

@@ -12,6 +12,7 @@ export const FUNCTIONS = [
   "shardcreated",
   "shardzeroupdated",
   "baseupdated",
+  "shardupdated",
   "documentcreated",
   "documentdeleted",
   "legacyshardwritten",
@@ -23,6 +24,8 @@ export const FUNCTIONS = [
   "logincrements",
   "totals",
   "aggregate",
+  "merge",
+  "exchange",
   "sweep",
 ] as const;
 export type FunctionName = (typeof FUNCTIONS)[number];

@@ -21,6 +21,8 @@ export interface ProjectFacts {
   readonly fields: Fact<readonly FieldConfig[]>;
   readonly functions: Fact<readonly DeployedFunction[]>;
   readonly queue: Fact<Queue | null>;
+  /** Tasks whose last attempt failed, the oldest of each queue first; none of those beyond a queue's first page. */
+  readonly failedTasks: Fact<readonly FailedTask[]>;
   readonly grants: Fact<Grants>;
   readonly sweepJob: Fact<Job | null>;
   readonly appCheck: Fact<Enforcement>;
@@ -53,6 +55,8 @@ export interface DeployedRules {
 export interface Database {
   readonly locationId: string;
   readonly type: string;
+  /** `STANDARD` or `ENTERPRISE`. */
+  readonly edition: string;
 }
 
 /** https://firebase.google.com/docs/firestore/reference/rest/v1/projects.databases.collectionGroups.indexes */
@@ -117,6 +121,16 @@ export interface Queue {
   readonly maxDispatchesPerSecond: number | null;
   readonly maxConcurrentDispatches: number | null;
   readonly maxAttempts: number | null;
+}
+
+/** https://cloud.google.com/tasks/docs/reference/rest/v2/projects.locations.queues.tasks */
+export interface FailedTask {
+  /** The function that the task calls, which has the queue's name. */
+  readonly called: DeployedFunction;
+  readonly attempts: number;
+  /** How the last attempt ended: a code of https://cloud.google.com/tasks/docs/reference/rpc/google.rpc#code, such as 7, and its message. */
+  readonly code: number;
+  readonly message: string;
 }
 
 /**

@@ -19,6 +19,9 @@ export function warningFinding(id: string, problem: string, remedy: string): Fin
   return { id, severity: "warning", problem, remedy };
 }
 
+/** The remedy of most findings about functions. */
+export const DEPLOY = "run `firebase deploy --only functions`";
+
 /** `a`, `a and b`, `a, b and 3 more` */
 export function listed(names: readonly string[], most = 3): string {
   const shown = names.slice(0, most);

@@ -11,10 +11,8 @@ import {
   variablesOf,
 } from "./deployments.ts";
 import { type DeployedFunction, type ProjectFacts, seen } from "./facts.ts";
-import { errorFinding, type Finding, listed, warningFinding } from "./finding.ts";
+import { DEPLOY, errorFinding, type Finding, listed, warningFinding } from "./finding.ts";
 import { REGION_CHECKS } from "./regionChecks.ts";
-
-const DEPLOY = "run `firebase deploy --only functions`";
 
 export function checkFunctions(facts: ProjectFacts): Finding[] {
   const functions = seen(facts.functions);
@@ -35,7 +33,7 @@ function missing({ target }: ProjectFacts, elsewhere: readonly Deployment[]): Fi
     return errorFinding(
       "functions-missing",
       `no functions of Tally are deployed for ${here}, so no total is published`,
-      `deploy them (README, "Deploy"): ${DEPLOY}`,
+      `deploy them: ${DEPLOY}`,
     );
   }
   return errorFinding(
@@ -56,10 +54,8 @@ function twice(one: Deployment, other: Deployment): Finding {
 const isComplete: DeploymentCheck = (deployment) => {
   const { prefix, functions } = deployment;
   const isNeeded = (name: FunctionName) => {
-    const parameter = SWITCHES[name];
-    return (
-      !parameter || !["", "no", NO_TOPIC, NO_COUNTED_COLLECTION].includes(variablesOf(deployment)?.[parameter] ?? "")
-    );
+    const values = SWITCHES[name]?.map((parameter) => variablesOf(deployment)?.[parameter] ?? "");
+    return values?.every((value) => ["", "no", NO_TOPIC, NO_COUNTED_COLLECTION].includes(value)) !== true;
   };
   const missing = FUNCTIONS.filter((name) => !functions.has(name) && isNeeded(name));
   if (missing.length === 0) return [];
@@ -72,18 +68,21 @@ const isComplete: DeploymentCheck = (deployment) => {
   ];
 };
 
-/** Functions that are deployed only if a parameter turns their feature on: `omit` in functions/src/deploy/triggers.ts. */
-const SWITCHES: Partial<Record<FunctionName, string>> = {
-  documentcreated: "COUNTED_COLLECTION",
-  documentdeleted: "COUNTED_COLLECTION",
-  legacyshardwritten: "BRIDGE",
-  mergevisitors: "VISITORS",
-  mergeitems: "ITEMS",
-  ingest: "INGEST_COUNTERS",
-  ingestmessages: "INGEST_TOPIC",
-  logevents: "EVENTS_TOPIC",
-  logincrements: "EVENTS_COLLECTION",
-  totals: "TOTALS_COUNTERS",
+/** Functions that are deployed only if one of these parameters turns a feature on: `omit` in functions/src/deploy/triggers.ts. */
+const SWITCHES: Partial<Record<FunctionName, readonly string[]>> = {
+  documentcreated: ["COUNTED_COLLECTION"],
+  documentdeleted: ["COUNTED_COLLECTION"],
+  shardupdated: ["ADOPTED"],
+  legacyshardwritten: ["BRIDGE"],
+  mergevisitors: ["VISITORS"],
+  mergeitems: ["ITEMS"],
+  merge: ["VISITORS", "ITEMS"],
+  exchange: ["REGIONS"],
+  ingest: ["INGEST_COUNTERS"],
+  ingestmessages: ["INGEST_TOPIC"],
+  logevents: ["EVENTS_TOPIC"],
+  logincrements: ["EVENTS_COLLECTION"],
+  totals: ["TOTALS_COUNTERS"],
 };
 
 /** What fails without a function. */
@@ -91,6 +90,7 @@ const EFFECTS: Readonly<Record<FunctionName, string>> = {
   shardcreated: "new shards are noticed late or never",
   shardzeroupdated: "totals of quiet counters stop",
   baseupdated: "resets and increments of servers are published late",
+  shardupdated: "what old apps add to counters with num_shards is published late",
   documentcreated: "created documents of the counted collection are not counted",
   documentdeleted: "deleted documents of the counted collection are still counted",
   legacyshardwritten: "increments of old apps are not counted",
@@ -102,6 +102,8 @@ const EFFECTS: Readonly<Record<FunctionName, string>> = {
   ingestmessages: "events that are published to INGEST_TOPIC are not counted",
   totals: "totals cannot be read by HTTP",
   aggregate: "totals of busy counters stop",
+  merge: "visitors and items are not counted while they are many",
+  exchange: "other regions do not get the totals",
   sweep: "a measurement that was lost is never repeated, and nothing is reconciled",
 };
 
@@ -132,6 +134,7 @@ const retries: DeploymentCheck = ({ functions }) => {
 
 /** The document that triggers each function, below the collection. */
 const PATTERNS: Partial<Record<FunctionName, RegExp>> = {
+  shardupdated: /^\/\{\w+\}\/shards\/\{\w+\}$/,
   shardcreated: /^\/\{\w+\}\/shards\/\{\w+\}$/,
   shardzeroupdated: /^\/\{\w+\}\/shards\/0$/,
   baseupdated: /^\/\{\w+\}\/shards\/base$/,

@@ -109,9 +109,16 @@ function messageIn(text: string): string | undefined {
   }
 }
 
-/** Why a fact could not be seen. Missing credentials end the command, since nothing could be seen. */
-export function reasonOf(error: unknown): string {
+/**
+ * Why a fact could not be seen. Missing credentials end the command, since nothing could be seen.
+ *
+ * @param permission  what the call needs, to be named if it was refused
+ */
+export function reasonOf(error: unknown, permission?: string): string {
   if (error instanceof CommandError) throw error;
+  if (permission && error instanceof ApiError && error.status === 403) {
+    return `${error.message}; it needs ${permission}`;
+  }
   if (error instanceof Error && error.name === "TimeoutError") return `no answer within ${TIMEOUT_MS / 1_000} s`;
   const { message, cause } = error as Error;
   return message === "fetch failed"

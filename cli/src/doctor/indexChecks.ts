@@ -9,8 +9,8 @@ import { errorFinding, type Finding, listed, warningFinding } from "./finding.ts
 
 const DEPLOY = "run `firebase deploy --only firestore:indexes` with the entries of Tally's `firestore.indexes.json`";
 
-/** The index of a group as users write it. */
-const nameOf = (index: Pick<CompositeIndex, "collectionGroup" | "fields">) =>
+/** An index as users write it. */
+export const nameOf = (index: Pick<CompositeIndex, "collectionGroup" | "fields">) =>
   `${index.collectionGroup} (${index.fields.map(({ fieldPath }) => fieldPath).join(", ")})`;
 
 export function checkIndexes({ indexes, ownIndexes, target }: ProjectFacts): Finding[] {

@@ -9,12 +9,12 @@ import {
 import { parseCounterList } from "../../../functions/src/http/counterList.ts";
 import { parseIngestConfig } from "../../../functions/src/ingest/config.ts";
 import { toCommandError } from "../commandError.ts";
-import type { SampledCounter } from "./counterFacts.ts";
+import type { CounterSample, SampledCounter } from "./counterFacts.ts";
 import { type Deployment, deploymentsFor, variablesOf } from "./deployments.ts";
 import { type ProjectFacts, seen } from "./facts.ts";
-import { errorFinding, type Finding, listed, warningFinding } from "./finding.ts";
+import { DEPLOY as DEPLOY_FUNCTIONS, errorFinding, type Finding, listed, warningFinding } from "./finding.ts";
 
-const DEPLOY = "in the .env file of the functions, and run `firebase deploy --only functions`";
+export const DEPLOY = `in the .env file of the functions, and ${DEPLOY_FUNCTIONS}`;
 
 export function checkParameters({ functions, target, counters }: ProjectFacts): Finding[] {
   return deploymentsFor(seen(functions) ?? [], target).flatMap((deployment) => {
@@ -31,6 +31,7 @@ export function checkParameters({ functions, target, counters }: ProjectFacts): 
           ...contradictions(config, isEmulated),
           ...checkEventsCollection(config, values),
           ...staleFields(config, seen(counters)?.counters ?? []),
+          ...adoptedOrNot(config, seen(counters)),
         ];
       }),
       ...ifValid(`every request to ${prefix}-ingest`, () => {
@@ -96,6 +97,28 @@ function staleFields({ mirrors }: Settings, counters: readonly SampledCounter[])
       "mirror-missing",
       `the field that has shown ${listed(stale.map(({ id }) => id))} stands still: neither MIRRORS nor BRIDGE names it`,
       `name it in MIRRORS, ${DEPLOY}; a value that the CLI has stored in .env.<project> or .env.local comes before .env. If no app reads the field, ignore this`,
+    ),
+  ];
+}
+
+/** Counters that old apps write, and the parameter for them. */
+function adoptedOrNot({ adopted }: Settings, sample: CounterSample | undefined): Finding[] {
+  if (!sample) return [];
+  const withOldClients = sample.counters.filter(({ numShards }) => numShards !== null).map(({ id }) => id);
+  if (adopted && withOldClients.length === 0 && sample.isComplete)
+    return [
+      warningFinding(
+        "adopted-unused",
+        "ADOPTED is yes, and no counter has num_shards: each write of a shard costs an invocation for nothing",
+        `set it to no, ${DEPLOY}`,
+      ),
+    ];
+  if (adopted || withOldClients.length === 0) return [];
+  return [
+    warningFinding(
+      "adopted-off",
+      `${listed(withOldClients)} ${withOldClients.length === 1 ? "has" : "have"} num_shards, and ADOPTED is no: what old apps add is published late, and each such counter is polled for ever`,
+      `set it to yes, ${DEPLOY}; or, if no old app is left, run \`npx firestore-tally adopt --end\``,
     ),
   ];
 }

@@ -1,12 +1,10 @@
 /** Whether measurements can be scheduled and run: the task queue, the rights of the functions' account, the job of the sweep. */
 import { deploymentsFor, variablesOf } from "./deployments.ts";
-import { type ProjectFacts, seen } from "./facts.ts";
-import { errorFinding, type Finding, listed, warningFinding } from "./finding.ts";
-
-const DEPLOY = "run `firebase deploy --only functions`";
+import { type DeployedFunction, type ProjectFacts, seen } from "./facts.ts";
+import { DEPLOY, errorFinding, type Finding, listed, warningFinding } from "./finding.ts";
 
 /** What the functions declare for their queue. A test compares them with `functions/src/deploy/triggers.ts`. */
-export const DECLARED = { maxDispatchesPerSecond: 500, maxConcurrentDispatches: 500, maxAttempts: 100 } as const;
+export const DECLARED = { maxDispatchesPerSecond: 500, maxConcurrentDispatches: 200, maxAttempts: 100 } as const;
 
 export function checkQueue({ queue }: ProjectFacts): Finding[] {
   const found = seen(queue);
@@ -16,7 +14,7 @@ export function checkQueue({ queue }: ProjectFacts): Finding[] {
       errorFinding(
         "queue-missing",
         "the task queue of the function aggregate does not exist, so busy counters are not published",
-        `${DEPLOY}; a queue that was deleted can be created again after 7 days, or in another LOCATION at once`,
+        `${DEPLOY}; a queue that was deleted can be created again after 3 days, or in another LOCATION at once`,
       ),
     ];
   }
@@ -42,6 +40,31 @@ export function checkQueue({ queue }: ProjectFacts): Finding[] {
       `${DEPLOY}, which sets what the functions declare`,
     ),
   ];
+}
+
+/** A task that has failed so often does not fail by chance. */
+const PERSISTENT_ATTEMPTS = 3;
+
+/** Codes of https://cloud.google.com/tasks/docs/reference/rpc/google.rpc#code: HTTP 404, 403, 429 and 401. */
+const [NOT_FOUND, PERMISSION_DENIED, RESOURCE_EXHAUSTED, UNAUTHENTICATED] = [5, 7, 8, 16];
+
+export function checkTasks({ failedTasks }: ProjectFacts): Finding[] {
+  const failing = (seen(failedTasks) ?? []).filter(({ attempts }) => attempts >= PERSISTENT_ATTEMPTS);
+  const oldest = new Map(failing.toReversed().map((task) => [task.called.name, task]));
+  return [...oldest.values()].map(({ called, attempts, code, message }) =>
+    errorFinding(
+      "tasks-failing",
+      `tasks fail that call ${called.name}: the oldest has failed ${attempts} times, at last with status ${code} (${message})`,
+      taskRemedy(code, called),
+    ),
+  );
+}
+
+function taskRemedy(code: number, { name, region, serviceAccount }: DeployedFunction): string {
+  if (code === NOT_FOUND) return `the function that they call does not exist: ${DEPLOY}`;
+  if (code === RESOURCE_EXHAUSTED) return "no instance was free: raise MAX_INSTANCES, or the quota of Cloud Run";
+  if (code !== PERMISSION_DENIED && code !== UNAUTHENTICATED) return `look at the log of ${name}`;
+  return `let the functions' account call it: \`gcloud run services add-iam-policy-binding ${name} --region ${region} --member serviceAccount:${serviceAccount} --role roles/run.invoker\``;
 }
 
 /** Wanted on the account itself. */

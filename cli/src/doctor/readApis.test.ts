@@ -5,6 +5,7 @@
 import { tmpdir } from "node:os";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import {
+  attemptedTask,
   type GoogleApis,
   healthyProject,
   healthyRules,
@@ -79,6 +80,12 @@ const setIndex =
   (n: number, state: string): Plant =>
   (resources) =>
     Object.assign(resources[paths.indexes].indexes[n], { state });
+const failTasks =
+  (attempts: number, code: number, name = "aggregate"): Plant =>
+  (resources) => {
+    const tasks = [attemptedTask(attempts, code, "HTTP status code 4xx")];
+    resources[paths.tasks.replace("aggregate", name)] = { tasks };
+  };
 const topic = `pubsub.googleapis.com/v1/projects/${PROJECT}/topics/tally-log:getIamPolicy`;
 
 test.each<[what: string, remedy: RegExp, plant: Plant]>([
@@ -172,6 +179,11 @@ test.each<[what: string, remedy: RegExp, plant: Plant]>([
     /deploy/,
     change(paths.queue, { rateLimits: { maxDispatchesPerSecond: 5, maxConcurrentDispatches: 500 } }),
   ],
+  ["error tasks-failing", /services add-iam-policy-binding tally-aggregate .*run\.invoker/, failTasks(12, 7)],
+  ["error tasks-failing", /services add-iam-policy-binding tally-aggregate .*run\.invoker/, failTasks(12, 16)],
+  ["error tasks-failing", /does not exist: run `firebase deploy/, failTasks(3, 5)],
+  ["error tasks-failing", /MAX_INSTANCES/, failTasks(5, 8, "exchange")],
+  ["error tasks-failing", /the log of tally-aggregate/, failTasks(5, 13)],
   [
     "warning role-missing",
     /add-iam-policy-binding demo-planted .*roles\/cloudtasks.enqueuer/,
@@ -249,6 +261,18 @@ test("what is forbidden is not seen, and not taken for missing", async () => {
   const reasons = Object.fromEntries(unseenOf(facts).map(({ part, reason }) => [part, reason]));
   expect(reasons.rules).toContain("The caller does not have permission");
   expect(Object.keys(reasons)).toEqual(expect.arrayContaining(["functions", "task queue", "indexes", "App Check"]));
+});
+
+test("where a call is refused, the report names the permission that it needs", async () => {
+  for (const path of [paths.queue, paths.tasks]) apis.resources[path] = null;
+  const facts = await readFacts();
+  expect(findingsOf(facts)).toEqual([]);
+  expect(unseenOf(facts)).toEqual(
+    [
+      ["task queue", "cloudtasks.queues.get"],
+      ["last attempts of tasks", "cloudtasks.tasks.list"],
+    ].map(([part, needed]) => ({ part, reason: expect.stringMatching(`permission; it needs ${needed}$`) })),
+  );
 });
 
 test("without credentials nothing is asked", async () => {

@@ -19,7 +19,7 @@ import {
   seen,
 } from "./facts.ts";
 import { type GoogleApis, reasonOf } from "./googleApis.ts";
-import { readGrants, readQueue, readSweepJob } from "./readScheduling.ts";
+import { readFailedTasks, readGrants, readQueue, readSweepJob } from "./readScheduling.ts";
 
 export type DeployedFacts = Omit<
   ProjectFacts,
@@ -31,7 +31,7 @@ const FIRESTORE = "firestore.googleapis.com";
 const FUNCTIONS = "cloudfunctions.googleapis.com";
 
 export async function readApis(apis: GoogleApis, target: DatabaseTarget): Promise<DeployedFacts> {
-  const read = <T>(from: () => Promise<T>) => factOf(from, reasonOf);
+  const read = <T>(from: () => Promise<T>, permission?: string) => factOf(from, (error) => reasonOf(error, permission));
   const [rules, database, indexes, fields, functions, appCheck] = await Promise.all([
     read(() => readRules(apis, target)),
     read(() => readDatabase(apis, target)),
@@ -41,14 +41,18 @@ export async function readApis(apis: GoogleApis, target: DatabaseTarget): Promis
     read(() => readAppCheck(apis, target)),
   ]);
   const [deployment] = deploymentsFor(seen(functions) ?? [], target);
-  const ofDeployment = async <T>(from: (deployment: Deployment) => Promise<T>): Promise<Fact<T>> =>
-    deployment ? await read(() => from(deployment)) : { unseen: "no functions of Tally were found for it" };
-  const [queue, grants, sweepJob] = await Promise.all([
-    ofDeployment((found) => readQueue(apis, target, found)),
-    ofDeployment((found) => readGrants(apis, target, found)),
-    ofDeployment((found) => readSweepJob(apis, target, found)),
+  type Read<T> = (apis: GoogleApis, target: DatabaseTarget, deployment: Deployment) => Promise<T>;
+  const ofDeployment = async <T>(from: Read<T>, permission?: string): Promise<Fact<T>> =>
+    deployment
+      ? await read(() => from(apis, target, deployment), permission)
+      : { unseen: "no functions of Tally were found for it" };
+  const [queue, failedTasks, grants, sweepJob] = await Promise.all([
+    ofDeployment(readQueue, "cloudtasks.queues.get"),
+    ofDeployment(readFailedTasks, "cloudtasks.tasks.list"),
+    ofDeployment(readGrants),
+    ofDeployment(readSweepJob),
   ]);
-  return { rules, database, indexes, fields, functions, queue, grants, sweepJob, appCheck };
+  return { rules, database, indexes, fields, functions, queue, failedTasks, grants, sweepJob, appCheck };
 }
 
 /**
@@ -71,8 +75,11 @@ async function readRules(apis: GoogleApis, { project, database }: DatabaseTarget
 
 /** https://firebase.google.com/docs/firestore/reference/rest/v1/projects.databases/get */
 async function readDatabase(apis: GoogleApis, { project, database }: DatabaseTarget): Promise<Database | null> {
-  const found = await apis.find<Database>(FIRESTORE, `v1/projects/${project}/databases/${database}`);
-  return found ? { locationId: found.locationId, type: found.type } : null;
+  type Found = Omit<Database, "edition"> & { readonly databaseEdition?: string };
+  const found = await apis.find<Found>(FIRESTORE, `v1/projects/${project}/databases/${database}`);
+  if (!found) return null;
+  const { locationId, type, databaseEdition: edition = "STANDARD" } = found;
+  return { locationId, type, edition };
 }
 
 /** https://firebase.google.com/docs/firestore/reference/rest/v1/projects.databases.collectionGroups.indexes/list */

@@ -6,10 +6,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { CollectionReference, DocumentSnapshot } from "firebase-admin/firestore";
 import { reconcileCounter } from "../../../admin/src/index.ts";
 import { indexedSums, LEGACY_SHARDS, sumOfListed } from "../../../admin/src/internal.ts";
-import { codeOf, FAILED_PRECONDITION, parseSource, SHARDS } from "../../../core/src/index.ts";
+import { codeOf, FAILED_PRECONDITION, ITEM_COUNTS, parseSource, SHARDS, VISITORS } from "../../../core/src/index.ts";
+import { parseNumShards } from "../../../functions/src/features/adopted/adoptedPlan.ts";
 import type { CommandContext } from "../commandContext.ts";
 import { toCommandError } from "../commandError.ts";
-import type { CounterSample, Drift, SampledCounter } from "./counterFacts.ts";
+import type { CounterSample, Drift, SampledCounter, Waiting } from "./counterFacts.ts";
 import { perThousand, type ReadMeter } from "./readMeter.ts";
 import { latePolls, millis, overdueReconciles, sampleIds } from "./sampleCounters.ts";
 
@@ -42,22 +43,30 @@ export async function readCounters(context: CommandContext, size: number, meter:
     counters: counters.map((counter) => ({ ...counter, drift: drifts.get(counter.id) ?? null })),
     isComplete,
     overdue,
-    legacyShards: await someLegacyShards(context, meter),
+    waiting: [
+      ...(await someWaiting(context, meter, "legacy-shards")),
+      ...(await someWaiting(context, meter, "visitors")),
+      ...(await someWaiting(context, meter, "items")),
+    ],
     now,
   };
 }
 
-/** Legacy shards looked at. */
-const LEGACY_SAMPLE = 10;
+/** Documents looked at in each of these collection groups. */
+const WAITING_SAMPLE = 10;
+const WAITING_IN = { visitors: VISITORS, items: ITEM_COUNTS, "legacy-shards": LEGACY_SHARDS } as const;
 
-/** Cost: 1 read per legacy shard, 1 to 10. */
-async function someLegacyShards({ firestore }: CommandContext, meter: ReadMeter) {
-  const { docs } = await firestore.collectionGroup(LEGACY_SHARDS).limit(LEGACY_SAMPLE).get();
+/** Cost: 1 read per document, 1 to 10. */
+async function someWaiting({ firestore, target }: CommandContext, meter: ReadMeter, kind: Waiting["kind"]) {
+  const { docs } = await firestore.collectionGroup(WAITING_IN[kind]).select().limit(WAITING_SAMPLE).get();
   meter.reads += Math.max(docs.length, 1);
-  return docs.map(({ ref, updateTime }) => ({
-    document: ref.parent.parent?.path ?? "",
-    updatedAt: updateTime.toMillis(),
-  }));
+  return docs.flatMap(({ ref, createTime, updateTime }): Waiting[] => {
+    const { id = "", path = "", parent } = ref.parent.parent ?? {};
+    const isLegacy = kind === "legacy-shards";
+    if (!isLegacy && parent?.path !== target.collection) return [];
+    const [createdAt, updatedAt] = [createTime.toMillis(), updateTime.toMillis()];
+    return [{ kind, owner: isLegacy ? path : id, createdAt, updatedAt }];
+  });
 }
 
 type ReadCounter = Omit<SampledCounter, "drift">;
@@ -71,6 +80,7 @@ async function readOne({ firestore, target }: CommandContext, id: string, meter:
   return {
     id,
     published,
+    numShards: parseNumShards(snapshot.get("num_shards")) ?? null,
     hasSource: snapshot.get("source") !== undefined,
     mirrored: snapshot.get("mirrored") ?? null,
     ...(await readShards(document.collection(SHARDS), meter)),

@@ -29,6 +29,7 @@ export async function readEmulators(target: DatabaseTarget): Promise<DeployedFac
     indexes: none("indexes, and needs none"),
     fields: none("TTL policies and no exemptions from indexes"),
     queue: none("state of queues"),
+    failedTasks: none("attempts of tasks"),
     grants: none("rights"),
     sweepJob: none("jobs of Cloud Scheduler"),
     appCheck: none("App Check"),

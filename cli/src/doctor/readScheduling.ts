@@ -1,17 +1,16 @@
 /** Reads how measurements are scheduled: the task queue, the roles of the functions' account, the job of the sweep. */
 import type { DatabaseTarget } from "../databaseTarget.ts";
 import { type Deployment, variablesOf } from "./deployments.ts";
-import type { Grants, Job, Queue } from "./facts.ts";
+import type { DeployedFunction, FailedTask, Grants, Job, Queue } from "./facts.ts";
 import type { GoogleApis, Policy } from "./googleApis.ts";
 import { PUBLISHER } from "./queueChecks.ts";
 
 const TASKS = "cloudtasks.googleapis.com";
 
 /** The queue has the name and the region of the function. */
-function queueOf(project: string, { prefix, functions }: Deployment): string {
-  const region = functions.get("aggregate")?.region;
-  if (!region) throw new Error("the function aggregate is not deployed");
-  return `projects/${project}/locations/${region}/queues/${prefix}-aggregate`;
+function queueOf(project: string, called?: DeployedFunction): string {
+  if (!called) throw new Error("the function aggregate is not deployed");
+  return `projects/${project}/locations/${called.region}/queues/${called.name}`;
 }
 
 /** https://cloud.google.com/tasks/docs/reference/rest/v2/projects.locations.queues/get */
@@ -25,7 +24,7 @@ export async function readQueue(
     readonly rateLimits?: { readonly maxDispatchesPerSecond?: number; readonly maxConcurrentDispatches?: number };
     readonly retryConfig?: { readonly maxAttempts?: number };
   }
-  const name = queueOf(project, deployment);
+  const name = queueOf(project, deployment.functions.get("aggregate"));
   const queue = await apis.find<Answer>(TASKS, `v2/${name}`);
   if (!queue) return null;
   return {
@@ -35,6 +34,35 @@ export async function readQueue(
     maxConcurrentDispatches: queue.rateLimits?.maxConcurrentDispatches ?? null,
     maxAttempts: queue.retryConfig?.maxAttempts ?? null,
   };
+}
+
+/**
+ * The first page of each queue has 1,000 tasks, in any order. A task without `responseTime` was never answered.
+ * https://cloud.google.com/tasks/docs/reference/rest/v2/projects.locations.queues.tasks/list
+ */
+export async function readFailedTasks(
+  apis: GoogleApis,
+  { project }: DatabaseTarget,
+  { functions }: Deployment,
+): Promise<FailedTask[]> {
+  interface Task {
+    readonly createTime: string;
+    readonly dispatchCount?: number;
+    readonly lastAttempt?: {
+      readonly responseTime?: string;
+      readonly responseStatus?: { readonly code?: number; readonly message?: string };
+    };
+  }
+  const failedTasks = (["aggregate", "merge", "exchange"] as const).map(async (name) => {
+    const called = functions.get(name);
+    const page = called && (await apis.find<{ tasks?: Task[] }>(TASKS, `v2/${queueOf(project, called)}/tasks`));
+    const tasks = (page?.tasks ?? []).toSorted((a, b) => Date.parse(a.createTime) - Date.parse(b.createTime));
+    return tasks.flatMap(({ dispatchCount: attempts = 0, lastAttempt: { responseTime, responseStatus } = {} }) => {
+      const { code = 0, message = "" } = responseStatus ?? {};
+      return called && responseTime && code !== 0 ? [{ called, attempts, code, message }] : [];
+    });
+  });
+  return (await Promise.all(failedTasks)).flat();
 }
 
 /**
@@ -59,7 +87,7 @@ export async function readGrants(
   const topic = variablesOf(deployment)?.EVENTS_TOPIC;
   const policies = await Promise.all([
     apis.policy("cloudresourcemanager.googleapis.com", `v1/projects/${project}`),
-    apis.policy(TASKS, `v2/${queueOf(project, deployment)}`),
+    apis.policy(TASKS, `v2/${queueOf(project, aggregate)}`),
     apis.policy("iam.googleapis.com", `v1/projects/${project}/serviceAccounts/${account}`),
     apis.policy("run.googleapis.com", service, "GET"),
     topic ? topicPolicy(apis, `v1/projects/${project}/topics/${topic}`) : {},

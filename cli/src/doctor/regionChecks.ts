@@ -1,9 +1,7 @@
 /** Whether the functions are in one region, near the database, with their queue, and get the events of its location. */
 import { type DeploymentCheck, variablesOf } from "./deployments.ts";
 import { seen } from "./facts.ts";
-import { errorFinding, listed, warningFinding } from "./finding.ts";
-
-const DEPLOY = "run `firebase deploy --only functions`";
+import { DEPLOY, errorFinding, listed, warningFinding } from "./finding.ts";
 
 /** The regions that read and write in each multi-region (https://firebase.google.com/docs/firestore/locations). */
 const BESIDE: Readonly<Record<string, readonly string[]>> = {

@@ -10,7 +10,7 @@ const ids = (source: string | null, collection = "counters") => {
 const beside = (match: string) => OWN_RULES.replace("    match /counters/", `    ${match}\n    match /counters/`);
 
 test("the policy is what stands at the top of the rules", () => {
-  const [top = ""] = OWN_RULES.split("// ── Who may read");
+  const [top = ""] = OWN_RULES.split("// ── Rules:");
   expect([...top.matchAll(/function (\w+)/g)].map(([, name]) => name)).toEqual(POLICY);
 });
 
@@ -48,9 +48,35 @@ test.each([
   ["match /{path=**}/tallySketches/{sketch} { allow read: if true; }", ["rules-read-open"]],
   ["match /{path=**}/tallyItemCounts/{id} { allow write: if true; }", ["rules-open"]],
   ["match /{path=**}/tallyOutbox/{id} { allow read: if true; }", ["rules-read-open"]],
+  ["match /{document=**} { allow read, write }", ["rules-open"]],
+  [
+    "match /{document=**} { allow read: if false allow write: if isSignedIn() } function isSignedIn() { return true }",
+    ["rules-open"],
+  ],
+  ["} match /{document=**} { allow write: if true; } match /databases/{other}/documents {", ["rules-open"]],
+  ["} match /databases/{other}/{document=**} { allow write; } match /databases/{other}/documents {", ["rules-open"]],
+  [
+    "} match /databases/(default)/documents/{document=**} { allow write; } match /databases/{other}/documents {",
+    ["rules-open"],
+  ],
   ["match /{document=**} { allow read, write: if false; }", []],
   ["match /posts/{document=**} { allow write: if true; }", []],
   ["match /counter/{id} { allow write: if true; }", []],
 ] as const)("beside %s: %j", (match, found) => {
   expect(ids(beside(match))).toEqual(found);
+});
+
+test("rules of another service do not count", () => {
+  expect(ids(`${OWN_RULES}service firebase.storage { match /{all=**} { allow read, write; } }`)).toEqual([]);
+});
+
+test("a section that was left out is missing only if a function needs it", () => {
+  const visitors =
+    /.*Which counters also count(?:.*\n)*?.*\}\n\n|.*No client reads buckets(?:.*\n)*?.*\}\n\n|.*── Visitors(?:.*\n)*?(?= {4}\}\n)/g;
+  const limits = / {4}\/\/ ── Rate limits[\s\S]*(?= {2}\}\n\}\n$)/;
+  expect(ids(OWN_RULES.replace(limits, ""))).toEqual([]);
+  const source = OWN_RULES.replaceAll(visitors, "");
+  expect(source).not.toMatch(/isVisitor|addsHash/);
+  expect(ids(source)).toEqual(["rules-policy", "rules-outdated"]);
+  expect(checkRules(healthyFacts({ rules: { value: { source } }, functions: { value: [] } }))).toEqual([]);
 });

@@ -3,9 +3,13 @@
  * rules of their own; of the policy functions only that they exist. Rules that allow add up, so matches of the user's own
  * that cover counters are checked, too.
  */
+import type { Allow } from "../rulesSyntax/declarations.ts";
+import { LIMITS, VISITORS } from "../setup/rules/sections.ts";
+import { type CoveringMatch, coveringMatches } from "./coveringMatches.ts";
+import { deploymentsFor } from "./deployments.ts";
 import { type ProjectFacts, seen } from "./facts.ts";
 import { errorFinding, type Finding, listed, warningFinding } from "./finding.ts";
-import { type Allow, type Match, parseRules, type RulesParts } from "./rulesSource.ts";
+import { parseRules, type RulesParts } from "./rulesSource.ts";
 
 /** The functions at the top of `firestore.rules`, which users edit. */
 export const POLICY = [
@@ -13,6 +17,8 @@ export const POLICY = [
   "countsOncePerUser",
   "isBounded",
   "countsVisitors",
+  "acceptsOldClients",
+  "isAllowedOldAmount",
   "isAllowedAmount",
   "isAllowedOnceAmount",
   "isAllowedTake",
@@ -28,7 +34,7 @@ const COPY =
   "copy everything below the policy of Tally's `firestore.rules` into your rules again (node_modules/firestore-tally has it), " +
   "and run `firebase deploy --only firestore:rules`";
 
-export function checkRules({ rules, ownRules, target }: ProjectFacts): Finding[] {
+export function checkRules({ rules, ownRules, functions, target }: ProjectFacts): Finding[] {
   const [deployed, own] = [seen(rules), seen(ownRules)];
   if (deployed === undefined || own === undefined) return [];
   if (deployed === null) {
@@ -40,8 +46,12 @@ export function checkRules({ rules, ownRules, target }: ProjectFacts): Finding[]
       ),
     ];
   }
-  const wanted = parseRules(own.replaceAll("/counters/", `/${target.collection}/`));
   const present = parseRules(deployed.source);
+  const countsVisitors = deploymentsFor(seen(functions) ?? [], target).some((one) =>
+    one.functions.has("mergevisitors"),
+  );
+  const leftOut = [...(countsVisitors ? [] : [VISITORS]), LIMITS].filter((section) => !hasSection(present, section));
+  const wanted = without(parseRules(own.replaceAll("/counters/", `/${target.collection}/`)), leftOut);
   const checks = [hasMatches, hasPolicy, isCurrent, allowsNoMore, isCoveredByNoOther];
   const findings: Finding[] = [];
   for (const check of checks) {
@@ -51,6 +61,21 @@ export function checkRules({ rules, ownRules, target }: ProjectFacts): Finding[]
     if (check === hasMatches && found.length > 0) return findings;
   }
   return findings;
+}
+
+/** A part of Tally's rules that `init` leaves out if the app has not chosen it. */
+type Section = typeof LIMITS;
+
+function hasSection({ functions, matches }: RulesParts, section: Section): boolean {
+  return functions.has(section.functions[0] ?? "") || matches.some(({ path }) => path.endsWith(section.match));
+}
+
+function without({ functions, matches }: RulesParts, sections: readonly Section[]): RulesParts {
+  const isLeftOut = (name: string) => sections.some((section) => section.functions.includes(name));
+  return {
+    functions: new Map([...functions].filter(([name]) => !isLeftOut(name))),
+    matches: matches.filter(({ path }) => !sections.some(({ match }) => path.endsWith(match))),
+  };
 }
 
 function hasMatches(wanted: RulesParts, present: RulesParts): Finding[] {
@@ -67,8 +92,8 @@ function hasMatches(wanted: RulesParts, present: RulesParts): Finding[] {
   ];
 }
 
-function hasPolicy(_: RulesParts, { functions }: RulesParts): Finding[] {
-  const missing = POLICY.filter((name) => !functions.has(name));
+function hasPolicy(wanted: RulesParts, { functions }: RulesParts): Finding[] {
+  const missing = POLICY.filter((name) => wanted.functions.has(name) && !functions.has(name));
   if (missing.length === 0) return [];
   return [
     errorFinding(
@@ -115,86 +140,35 @@ function allowsNoMore(wanted: RulesParts, present: RulesParts): Finding[] {
   });
 }
 
-/** Documents of each kind that Tally keeps, below the collection of the counters. */
-const DOCUMENTS = [
-  "c",
-  "c/shards/0",
-  "c/tallyEntries/k",
-  "c/tallyReceipts/r",
-  "c/tallyCorrections/r",
-  "c/tallyHistory/h",
-  "c/tallyVisitors/0",
-  "c/tallySketches/uniques",
-  "c/tallyItemCounts/k",
-  "c/tallyOutbox/o",
-];
-
 function isCoveredByNoOther(wanted: RulesParts, present: RulesParts): Finding[] {
-  const collection = wanted.matches[0]?.path.split("/")[1];
+  const collection = wanted.matches[0]?.path.split("/")[1] ?? "";
   const own = new Set(wanted.matches.map(({ path }) => anonymous(path)));
-  const covers = ({ path }: Match) => DOCUMENTS.some((document) => isCovered(`${collection}/${document}`, path));
-  return present.matches
-    .filter((match) => !own.has(anonymous(match.path)) && covers(match))
-    .flatMap(({ path, allows }) => {
-      const writes = allows.filter(({ methods, condition }) => condition !== "false" && methods.some(isWrite));
-      const open = writes.find((allow) => isOpen(allow, present));
-      const reads = allows.find((allow) => allow.methods.some((method) => !isWrite(method)) && isOpen(allow, present));
-      const remedy = `name your own collections in ${path} instead of a wildcard, or leave ${collection} out of its condition`;
-      if (open) {
-        return [
-          errorFinding(
-            "rules-open",
-            `match ${path} covers the counters, and its \`allow ${open.methods.join(", ")}\` lets clients write any total, or documents below it: its condition is \`${open.condition}\``,
-            remedy,
-          ),
-        ];
-      }
-      if (writes[0]) {
-        return [
-          warningFinding(
-            "rules-overlap",
-            `match ${path} covers the counters: clients for which \`${writes[0].condition}\` holds can write any total, or documents below it`,
-            remedy,
-          ),
-        ];
-      }
-      if (!reads) return [];
-      return [
-        warningFinding(
-          "rules-read-open",
-          `match ${path} covers the counters: every client can read documents below them, such as who has which entry`,
-          remedy,
-        ),
-      ];
-    });
+  const others = present.matches.filter(({ path }) => !own.has(anonymous(path)));
+  return coveringMatches(others, present, collection).map((covering) => coveringFinding(covering, collection));
 }
 
-function isWrite(method: string): boolean {
-  return ["write", "create", "update", "delete"].includes(method);
-}
-
-/** Conditions that hold for every client, or for every one that signs in, which takes no more than an anonymous account. */
-const OPEN = /^(true|request\.auth!=\s?null|request\.auth\.uid!=\s?null|request\.time<\s?timestamp\.date\([^)]*\))$/;
-
-function isOpen({ condition }: Allow, { functions }: RulesParts): boolean {
-  if (OPEN.test(condition)) return true;
-  const [, name] = /^(\w+)\(\)$/.exec(condition) ?? [];
-  return (functions.get(name ?? "") ?? []).some((body) => OPEN.test(body.replace(/^\(\) return (.*);$/, "$1")));
-}
-
-/** Whether a match applies to a document. A last `{name=**}` stands for any number of segments (version 2 of the rules). */
-function isCovered(document: string, path: string): boolean {
-  const pattern = path
-    .slice(1)
-    .split("/")
-    .map((segment) => (/=\*\*\}$/.test(segment) ? ".*" : segment.startsWith("{") ? "[^/]+" : escaped(segment)))
-    .join("/")
-    .replaceAll("/.*", "(/.*)?");
-  return new RegExp(`^${pattern}$`).test(document);
-}
-
-function escaped(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+function coveringFinding({ match: { path }, kind, allow }: CoveringMatch, collection: string): Finding {
+  const remedy = `name your own collections in ${path} instead of a wildcard, or leave ${collection} out of its condition`;
+  switch (kind) {
+    case "open":
+      return errorFinding(
+        "rules-open",
+        `match ${path} covers the counters, and its \`allow ${allow.methods.join(", ")}\` lets clients write any total, or documents below it: its condition is \`${allow.condition}\``,
+        remedy,
+      );
+    case "overlap":
+      return warningFinding(
+        "rules-overlap",
+        `match ${path} covers the counters: clients for which \`${allow.condition}\` holds can write any total, or documents below it`,
+        remedy,
+      );
+    case "read-open":
+      return warningFinding(
+        "rules-read-open",
+        `match ${path} covers the counters: every client can read documents below them, such as who has which entry`,
+        remedy,
+      );
+  }
 }
 
 function allowsAt({ matches }: RulesParts, path: string): Allow[] {

@@ -40,6 +40,7 @@ test("a statement without a condition allows, one with several methods has them 
   expect(matches).toEqual([
     {
       path: "/a/{b}",
+      line: 1,
       allows: [
         { methods: ["read", "create"], condition: "true" },
         { methods: ["delete"], condition: "false" },

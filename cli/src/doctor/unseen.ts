@@ -14,6 +14,7 @@ export function unseenOf(facts: ProjectFacts): Unseen[] {
     ["functions", facts.functions],
     ["parameters", parametersOf(facts)],
     ["task queue", facts.queue],
+    ["last attempts of tasks", facts.failedTasks],
     ["roles of the functions' account", facts.grants],
     ["schedule of the sweep", facts.sweepJob],
     ["indexes", "unseen" in facts.ownIndexes ? facts.ownIndexes : facts.indexes],

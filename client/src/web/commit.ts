@@ -43,6 +43,7 @@ import {
   rethrowUnlessDenied,
 } from "./counter.ts";
 import { inTurn, type Turn } from "./turns.ts";
+import { goesToQueue } from "./way.ts";
 
 // For modules that only some apps use: each further import from the SDK makes every app larger.
 export { doc, serverTimestamp, writeBatch };
@@ -100,14 +101,17 @@ async function commitWithRetries(
   };
   try {
     const { _latest } = counter;
-    const isCalm =
-      _latest?.get("growing") === false &&
-      !_shardCountCache._isContended() &&
-      Math.random() * INCREMENTS_PER_MARK_REMOVAL > 1;
-    // The queue retries a contended write on the same shard, so a crowd must not meet there; it begins while a counter is new. But
-    // the queue keeps the order of calls with `once`; and its writes are in the cache at once, where a watch finds the timestamps of
-    // increments. An undo cannot choose its shard. A client that could not read the counter document may be offline.
-    const isQueued = turn ? isCalm || undoneShard || !turn._isFirst || !_latest : _watcher?._isWatched() && isCalm;
+    const isQueued = goesToQueue({
+      _once: turn && (turn._isFirst ? "first" : "later"),
+      _isUndo: !!undoneShard,
+      _isWatched: !!_watcher?._isWatched(),
+      _isRead: !!_latest,
+      // Some increments are made as if it were not calm, because transactions also remove marks.
+      _isCalm:
+        _latest?.get("growing") === false &&
+        !_shardCountCache._isContended() &&
+        Math.random() * INCREMENTS_PER_MARK_REMOVAL > 1,
+    });
     const _at = await send(counter, add, isQueued, turn)
       // Where a shard is full of expired marks, the rules accept a write that removes some. Calls with `once` keep their order.
       .catch((error) => {
@@ -159,6 +163,9 @@ export async function send(counter: Counter, add: AddWrites, isQueued?: unknown,
   return undefined;
 }
 
+/** Until when this client removes no marks of a counter, by `performance.now()`. */
+const keepsMarksUntil = new WeakMap<Counter, number>();
+
 /**
  * Commits writes in a transaction that also removes the expired window of the shard. If the rules refuse that, a clock is wrong, or
  * another client has just begun the window. The same writes are then committed without the removal, and this client removes none of
@@ -169,11 +176,11 @@ async function commitInTransaction(counter: Counter, add: AddWrites): Promise<{ 
     runTransaction(counter.firestore, async (own) => ({ _path: add(own as unknown as WriteBatch, removesMarks) }), {
       maxAttempts: 1,
     });
-  const removesMarks = !(performance.now() < (counter._keepsMarksUntil as number));
+  const removesMarks = !(performance.now() < (keepsMarksUntil.get(counter) as number));
   return await commit(removesMarks).catch(async (error) => {
     if (!removesMarks || !hasCode(error, "permission-denied")) throw error;
     const accepted = await commit(false);
-    counter._keepsMarksUntil = performance.now() + MARK_WINDOWS * MARK_WINDOW_MILLIS;
+    keepsMarksUntil.set(counter, performance.now() + MARK_WINDOWS * MARK_WINDOW_MILLIS);
     return accepted;
   });
 }

@@ -45,10 +45,6 @@ export interface Counter extends CounterRef {
   _buffered?: number;
   /** The counter document as last read or watched; `undefined` if the last read failed. */
   _latest?: DocumentSnapshot | undefined;
-  /** A hash of the last visitor that this client counted and of the last reset of visitors, after which they count again. */
-  _visit?: string;
-  /** The rules have refused to remove a window of marks, so this client removes none until then, by the monotonic clock. */
-  _keepsMarksUntil?: number;
   /** While the shard count is read: resolves when it is known, or after a second. */
   _reading?: Promise<void> | undefined;
 }

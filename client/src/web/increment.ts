@@ -35,8 +35,8 @@ export interface IncrementOptions {
  * already counts with the same amount, the call succeeds.
  *
  * While it commits an increment, the SDK holds all other calls back: for some milliseconds; for seconds on a contended shard; for
- * some 15 s in a browser that has lost its network and does not know it. `disableNetwork` does not stop it. An increment goes to the
- * SDK's queue instead, which sends it to the same shard until it counts:
+ * some 15 s in a browser that has lost its network and does not know it. `disableNetwork` does not stop an increment that is in a
+ * transaction. An increment goes to the SDK's queue instead, which sends it to the same shard until it counts:
  * - always, while the page is hidden or offline;
  * - with `once`, if the counter is neither new, growing nor contended, if this client has called with that `once` before, or if the
  *   counter document could not be read. Calls with the same `once` take effect in their order;

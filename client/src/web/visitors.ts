@@ -75,36 +75,36 @@ export async function getUniques(refs: readonly CounterRef[]): Promise<number> {
   return Math.round(union.estimate());
 }
 
-/** If contention aborts the write, it goes to one of the 256 smaller buckets a second later. */
-async function commitVisit(counter: Counter, visitor: string, isContended?: boolean): Promise<void> {
+/** If the write is contended, or the rules refuse it because the bucket is full, it goes to one of the 256 smaller buckets a second later. */
+async function commitVisit(counter: Counter, visitor: string, isSpread?: boolean): Promise<void> {
   await refreshShardCount(counter);
-  const visit = await planVisit(counter, visitor, isContended);
+  const visit = await planVisit(counter, visitor, isSpread);
   if (!visit) return;
   try {
     await send(counter, visit._add);
     visit._remember();
   } catch (error) {
-    if (!hasCode(error, "aborted")) throw error;
+    if (!hasCode(error, "aborted") && (isSpread || !hasCode(error, "permission-denied"))) throw error;
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     await commitVisit(counter, visitor, true);
   }
 }
 
 /** The write of a visitor; `undefined` if this browser has counted the user, or if it would change nothing. */
-async function planVisit(counter: Counter, visitor: string, isContended?: boolean) {
+async function planVisit(counter: Counter, visitor: string, isSpread?: boolean) {
   const { firestore, path, _latest } = counter;
   const epoch = _latest?.get("uniquesResetAt")?.seconds;
   const [hash = "", token = ""] = await Promise.all([visitor, `${path}\n${visitor}\n${epoch}`].map(visitorHash));
-  const isCounted = counter._visit === token || stored().includes(token);
+  const isCounted = visits.get(counter) === token || stored().includes(token);
   if ((_latest && isCounted) || hashRank(hash) <= _latest?.get("uniqueFloor")) return undefined;
-  const buckets = isContended ? 256 : _latest?.get("uniqueBuckets");
+  const buckets = isSpread ? 256 : _latest?.get("uniqueBuckets");
   const bucket = doc(firestore, `${uniquesPath(path)}/${bucketOf(hash, buckets)}`);
   return {
     _add(writer: WriteBatch): undefined {
       writer.set(bucket, { visitors: arrayUnion(hash) }, { merge: true });
     },
     _remember: () => {
-      counter._visit = token;
+      visits.set(counter, token);
       try {
         localStorage.setItem(STORED, `${stored()},${token}`.slice(-MAX_STORED));
       } catch {
@@ -113,6 +113,9 @@ async function planVisit(counter: Counter, visitor: string, isContended?: boolea
     },
   };
 }
+
+/** The token of the last visit that this page has counted, by counter. */
+const visits = new WeakMap<Counter, string>();
 
 const STORED = "firestore-tally";
 /** A thousand tokens, with a comma before each. */

@@ -244,7 +244,7 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
     try {
       const { _path, _at } = await outcome;
       // It had counted before; or no view is left that could show the increment.
-      if (_at === null || !this._isWatched()) throw undefined;
+      if (_at === null || !this._isWatched()) return this.#forget(own);
       // The timestamp is from the start of the commit, whose end is within the round trip.
       const start = micros(_at || (await this.#readTimestamp(_path)));
       this._incrementCommitted(own, start + Math.min(performance.now() - sentAt, MAX_COMMIT_MS) * 1_000);
@@ -253,9 +253,14 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
         this._incrementCommitted(own, start);
         this.#notifyViews();
       }, MAX_PUBLISH_DELAY_MS);
+      this.#notifyViews();
     } catch {
-      this._incrementRefused(own);
+      this.#forget(own);
     }
+  }
+
+  #forget(own: Parameters<this["_incrementRefused"]>[0]): void {
+    this._incrementRefused(own);
     this.#notifyViews();
   }
 

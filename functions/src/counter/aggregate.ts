@@ -2,15 +2,16 @@
  * Brings a counter up to date: reads it, asks `decide` for a step, takes the step, and so on until nothing is left to do. All
  * tasks that a publish relies on are scheduled *before* it, so a crash at any point costs at worst one measurement too many.
  */
-import { logger } from "firebase-functions";
+import { logger } from "firebase-functions/logger";
 import { SHARDS } from "../../../core/src/index.ts";
 import type { Backend } from "./backend.ts";
 import type { Cause, CounterTask } from "./cause.ts";
-import { cleanMarks, shardsToLookAt } from "./cleanMarks.ts";
+import { cleanMarks } from "./cleanMarks.ts";
 import { readCounter } from "./counterDocument.ts";
 import { decide } from "./decide.ts";
 import { fold } from "./fold.ts";
 import { logError } from "./log.ts";
+import { LOOKS, shardsToLookAt } from "./markLooks.ts";
 import { measureCounter } from "./measure.ts";
 import type { Measurement } from "./measurement.ts";
 import { publish } from "./publish.ts";
@@ -25,6 +26,8 @@ export interface AggregateResult {
   readonly scheduled?: Millis;
   /** An instant at which a counter that was never published had no shards: all writes before it were deleted. */
   readonly missingAt?: Millis | undefined;
+  /** When the next attempt is due, after a failure. It counts all writes up to then. */
+  readonly attemptAt?: Millis | undefined;
 }
 
 /**
@@ -43,13 +46,13 @@ export async function aggregate(backend: Backend, state: CounterState, cause: Ca
   let measurement: Measurement | undefined;
   let [hasFolded, isPrepared] = [false, false];
   for (;;) {
-    const { published: previous, reservation, adjusted, bounded } = current;
+    const { published: previous, ...stored } = current;
     const updatedAt = current.updateTime && toMillis(current.updateTime);
-    const known = { previous, reservation, adjusted, bounded, updatedAt, measurement, hasFolded, isPrepared };
+    const known = { ...stored, previous, updatedAt, measurement, hasFolded, isPrepared };
     const step = decide(cause, known, now(), snapshotLag, config);
     switch (step.do) {
       case "nothing":
-        // The instance that made the last publish may have died before it scheduled them.
+        // The instance that made the last publish may have died before it scheduled the tasks that features need after it.
         if (updatedAt !== undefined) await scheduleMissedTasks(backend, current, updatedAt);
         return { published: previous, missingAt: previous || !measurement ? undefined : toMillis(measurement.asOf) };
       case "schedule":
@@ -63,27 +66,43 @@ export async function aggregate(backend: Backend, state: CounterState, cause: Ca
         measurement = await measureCounter(backend, current);
         break;
       case "fold": {
-        const { folded } = await fold(current.ref.collection(SHARDS), step.fromIndex, step.quietSince, step.keepsUnits);
-        if (folded > 0) logger.info("folded", { counter: counterId, shards: folded });
+        const shards = current.ref.collection(SHARDS);
+        try {
+          const { folded } = await fold(shards, step.fromIndex, step.quietSince, step.onlyEmpty);
+          if (folded > 0) logger.info("folded", { counter: counterId, shards: folded });
+        } catch (error) {
+          if (!cause.isAttempt) throw error;
+          logError("could not fold shards; the total is published all the same", { counter: counterId, error });
+        }
         hasFolded = true;
         measurement = await measureCounter(backend, current);
         break;
       }
-      case "prepare":
-        await features.find(({ name }) => name === step.feature)?.carryOut?.(current.ref.collection(SHARDS), step.work);
+      case "prepare": {
+        const shards = current.ref.collection(SHARDS);
+        try {
+          await features.find(({ name }) => name === step.feature)?.carryOut?.(shards, step.work);
+        } catch (error) {
+          if (!cause.isAttempt) throw error;
+          const { feature } = step;
+          logError("could not prepare a publish; it is made all the same", { counter: counterId, feature, error });
+        }
         isPrepared = true;
         measurement = await measureCounter(backend, current);
         break;
+      }
       case "publish": {
         for (const task of step.tasks) await schedule({ counterId, ...task });
-        const committedAt = measurement && (await publish(backend, current, step.next, measurement.asOf));
+        const committedAt =
+          measurement && (await publish(backend, current, step.next, measurement.asOf, cause.isAttempt));
         if (committedAt) {
           logChanges(counterId, previous, step.next);
-          const { writes, shardCount, countedCollection } = step.next;
+          const { writes, shardCount, counted } = step.next;
           await scheduleMissedTasks(backend, { ...current, published: step.next }, toMillis(committedAt));
-          if (countedCollection === null) {
-            const looks = shardsToLookAt(previous?.writes ?? writes, writes, shardCount, Math.random);
-            await cleanMarks(current.ref.collection(SHARDS), looks);
+          if (!counted) {
+            const looks = LOOKS[config.edition];
+            const shards = shardsToLookAt(looks, previous?.writes ?? writes, writes, shardCount, Math.random);
+            await cleanMarks(current.ref.collection(SHARDS), shards, looks);
           }
           return { published: step.next };
         }
@@ -107,10 +126,11 @@ async function scheduleMissedTasks(
 }
 
 /** Runs a task: waits until it is due by this clock, then counts all writes up to then. */
-export async function runAggregationTask(backend: Backend, { counterId, due, kind }: CounterTask): Promise<void> {
+export async function runAggregationTask(backend: Backend, task: CounterTask): Promise<void> {
+  const { counterId, due, kind, failingSince } = task;
   await backend.sleep(due + backend.snapshotLag - backend.now());
   const state = await readCounter(backend.counters.doc(counterId), backend.features);
-  await aggregate(backend, state, { at: due, isPoll: kind === "poll" });
+  await aggregate(backend, state, { at: due, isPoll: kind === "poll", isAttempt: failingSince !== undefined });
 }
 
 /**
@@ -120,7 +140,7 @@ export async function runAggregationTask(backend: Backend, { counterId, due, kin
 function isMeasurementValid(before: CounterState, after: CounterState, features: readonly Feature[]): boolean {
   const decisive = (state: CounterState) =>
     JSON.stringify([
-      ...[state.published, state.reservation, state.bounded],
+      ...[state.published, state.reservation],
       ...features.map((feature) => feature.measuredWith?.(state)),
     ]);
   const isCorrected = before.adjusted !== undefined || after.adjusted !== undefined;

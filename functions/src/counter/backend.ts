@@ -10,6 +10,8 @@ export interface Backend {
   readonly config: CounterConfig;
   /** The features that join a publish: those of `config.plans`, and those without a plan. */
   readonly features: readonly Feature[];
+  /** Feature and counter → until when this instance publishes the counter without it. */
+  readonly pausedUntil: Map<string, Millis>;
   /** How far the database's snapshots may lag behind its commits. */
   readonly snapshotLag: Millis;
   readonly now: () => Millis;

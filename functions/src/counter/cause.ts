@@ -5,11 +5,11 @@ import type { Millis } from "./time.ts";
 /** The event of one write that a counter's total depends on. */
 export interface WriteEvent {
   readonly counterId: string;
-  /** The shard that changed; absent if a counted document was created or deleted. */
+  /** The shard that changed; absent if the total does not depend on shards. */
   readonly shardId?: string;
   /** Whether the write created that shard. */
   readonly isNew?: boolean;
-  /** The update time of the document, not the event's time, which may be rounded. After a deletion, `latestDeletionTime`. */
+  /** The update time of the document, not the event's time, which may be rounded. Of a deletion an upper bound. */
   readonly committedAt: Millis;
 }
 
@@ -26,6 +26,8 @@ export interface CounterTask {
   readonly counterId: string;
   readonly due: Millis;
   readonly kind: keyof TaskKinds;
+  /** Of another attempt: since when the attempts have failed. */
+  readonly failingSince?: Millis;
 }
 
 /** A task of the counter that a decision is about. */
@@ -48,11 +50,18 @@ export interface Cause {
   readonly isPoll: boolean;
   readonly shardId?: string | undefined;
   readonly isNew?: boolean | undefined;
+  /** Whether an earlier attempt has failed. */
+  readonly isAttempt?: boolean | undefined;
 }
 
 /** Whether a write has most likely begun its counter: it has created the first shard. */
 export function beginsCounter({ isNew, shardId }: Pick<Cause, "isNew" | "shardId">): boolean {
   return isNew === true && shardId === TRIGGER_SHARDS[0];
+}
+
+/** Whether a write has updated a silent shard. Few deployments have a trigger for such updates. */
+export function isSilentUpdate({ isNew, shardId }: Cause): boolean {
+  return isNew === false && shardId !== undefined && !TRIGGER_SHARDS.includes(shardId);
 }
 
 /** Whether a write has created a shard beyond the shard count: a sign of contention, though the client may just know an old count. */

@@ -30,8 +30,8 @@ const store = (published: Published): Record<string, unknown> => {
 describe("a counter document", () => {
   test("is parsed to what was published", () => {
     fc.assert(
-      fc.property(anyCounter, fc.option(fc.string()), fc.nat(), (counter, countedCollection, countReads) => {
-        const published = { ...counter, countReads, countedCollection };
+      fc.property(anyCounter, fc.option(fc.record({ path: fc.string(), reads: fc.nat() })), (counter, counted) => {
+        const published = { ...counter, counted };
         expect(parse(store(published))).toEqual(published);
       }),
     );
@@ -98,7 +98,6 @@ describe("a counter document", () => {
     ["rate", [undefined, null, "7", Number.NaN, -0.1], 0],
     ["publishes", [undefined, null, "7", Number.NaN, -1], 0],
     ["shardDocuments", [undefined, null, "7", Number.NaN, -1], 0],
-    ["countReads", [undefined, null, "7", Number.NaN, -1], 0],
     ["calmSince", [undefined, "now", 1_700_000_000_000, {}], null],
     ["minuteInHistory", [undefined, null, "true", 1], false],
     ["malformedShards", [undefined, null, "3", { 0: "3" }], []],

@@ -18,10 +18,7 @@ export async function readCounter(ref: DocumentReference, features: readonly Fea
 /** The state of a counter without a document. */
 export function missingCounter(ref: DocumentReference, features: readonly Feature[]): CounterState {
   const unknown = { updateTime: undefined, published: undefined, reservation: undefined, adjusted: undefined };
-  return Object.assign(
-    { ref, ...unknown, bounded: false },
-    ...features.map((feature) => feature.parseState?.(undefined)),
-  );
+  return Object.assign({ ref, ...unknown }, ...features.map((feature) => feature.parseState?.(undefined)));
 }
 
 /**
@@ -37,7 +34,6 @@ export function parseCounter(snapshot: DocumentSnapshot, features: readonly Feat
     published: parsePublished(snapshot, features),
     reservation: parseReservation(snapshot.get("reservation")),
     adjusted: adjusted === undefined ? undefined : finite(adjusted),
-    bounded: snapshot.get("bounded") === true,
   };
   return Object.assign(state, ...features.map((feature) => feature.parseState?.(snapshot)));
 }
@@ -52,7 +48,6 @@ function parsePublished(snapshot: DocumentSnapshot, features: readonly Feature[]
   const malformed = snapshot.get("malformedShards");
   const phase = snapshot.get("phase");
   const nextPollAt = validPollTime(millis(snapshot.get("nextPollAt")), asOf);
-  const countedCollection = snapshot.get("countedCollection");
   const published: CorePublished = {
     total: number("total", Number.NEGATIVE_INFINITY),
     shardCount: number("shardCount", 1),
@@ -67,9 +62,9 @@ function parsePublished(snapshot: DocumentSnapshot, features: readonly Feature[]
       : { phase: "idle", nextPollAt: null }),
     calmSince: millis(snapshot.get("calmSince")),
     shardDocuments: number("shardDocuments", 0),
+    slowSince: millis(snapshot.get("slowSince")),
     malformedShards: Array.isArray(malformed) ? malformed : [],
-    countReads: number("countReads", 0),
-    countedCollection: typeof countedCollection === "string" ? countedCollection : null,
+    counted: null,
   };
   return Object.assign(published, ...features.map((feature) => feature.parse?.(snapshot)));
 }
@@ -98,11 +93,10 @@ export function serializeCounter(counterId: string, published: CorePublished, as
     phase: published.phase,
     shardDocuments: published.shardDocuments,
     malformedShards: published.malformedShards,
-    countReads: published.countReads,
-    countedCollection: published.countedCollection,
     asOf,
     group: groupOf(counterId),
     nextPollAt: published.nextPollAt === null ? null : toTimestamp(published.nextPollAt),
     calmSince: published.calmSince === null ? null : toTimestamp(published.calmSince),
-  } satisfies Partial<CounterDocument<Timestamp>> & { [field in keyof CorePublished]: unknown };
+    slowSince: published.slowSince === null ? null : toTimestamp(published.slowSince),
+  } satisfies Partial<CounterDocument<Timestamp>> & { [field in Exclude<keyof CorePublished, "counted">]: unknown };
 }

@@ -11,20 +11,14 @@
  * a polled phase each publish schedules the next measurement before it is made (I2).
  */
 import { BASE_SHARD } from "../../../core/src/index.ts";
-import type { Cause, ScheduledTask } from "./cause.ts";
+import { type Cause, isSilentUpdate, type ScheduledTask } from "./cause.ts";
 import { nextPublishDue } from "./interval.ts";
 import { includesWrite, type Measurement, shardsBeyond } from "./measurement.ts";
-import { type PreviousState, planPublish } from "./nextPublished.ts";
+import { planPublish } from "./nextPublished.ts";
 import { isQuiet } from "./phase.ts";
+import { shardSettingsOf } from "./shardSettings.ts";
 import { type Millis, toMillis } from "./time.ts";
-import type { CounterConfig, Published } from "./types.ts";
-
-/** The counter document, what was measured after it was read, and whether shards were folded or features prepared before that. */
-export interface KnownState extends PreviousState {
-  readonly measurement?: Measurement | undefined;
-  readonly hasFolded?: boolean | undefined;
-  readonly isPrepared?: boolean | undefined;
-}
+import type { CounterConfig, KnownState, Published, ShardSettings } from "./types.ts";
 
 export type Step =
   /** The writes are counted, or certain to be. */
@@ -34,10 +28,10 @@ export type Step =
   /** The database's clock or its snapshot is behind: wait, then measure again. */
   | { readonly do: "wait"; readonly duration: Millis }
   /**
-   * Fold shards from `fromIndex` on that were not written after `quietSince`; then measure again. `keepsUnits`: not those with units
-   * of a bounded counter, unless there are too many to move units between them.
+   * Fold shards from `fromIndex` on that were not written after `quietSince`; then measure again. `onlyEmpty`: leave shards
+   * whose count is above 0.
    */
-  | { readonly do: "fold"; readonly fromIndex: number; readonly quietSince: Millis; readonly keepsUnits: boolean }
+  | { readonly do: "fold"; readonly fromIndex: number; readonly quietSince: Millis; readonly onlyEmpty: boolean }
   /** Let a feature do what it has planned before a publish; then measure again. */
   | { readonly do: "prepare"; readonly feature: string; readonly work: unknown }
   /** Schedule first, then publish. */
@@ -93,7 +87,7 @@ type Measured = KnownState & { readonly measurement: Measurement };
 
 /** What to do with a measurement: publish it, unless something else comes first. */
 function decideMeasured(cause: Cause, known: Measured, snapshotLag: Millis, config: CounterConfig): Step {
-  const { measurement, previous, bounded, hasFolded, isPrepared } = known;
+  const { measurement, previous, hasFolded, isPrepared } = known;
   const due = dueAfter(previous, config, cause);
   const asOf = toMillis(measurement.asOf);
   if (asOf < due) return { do: "wait", duration: due - asOf };
@@ -108,9 +102,12 @@ function decideMeasured(cause: Cause, known: Measured, snapshotLag: Millis, conf
   // NaN and infinities stay what they are, whatever is added to them.
   const canAddToBase = !measurement.malformed?.includes(BASE_SHARD);
   const mayFold = previous && cause.isPoll && !hasFolded && canAddToBase;
-  const fromIndex = mayFold ? foldFrom(previous, next, measurement, bounded, config) : undefined;
-  const keepsUnits = bounded === true && measurement.shards !== undefined;
-  if (fromIndex !== undefined) return { do: "fold", fromIndex, quietSince: asOf - config.shrinkCooldown, keepsUnits };
+  const settings = shardSettingsOf(known, config);
+  const { foldsOnlyEmpty } = settings;
+  const fromIndex = mayFold ? foldFrom(previous, next, measurement, settings, config) : undefined;
+  // If there are too many to be listed, no feature can empty them.
+  const onlyEmpty = foldsOnlyEmpty && measurement.shards !== undefined;
+  if (fromIndex !== undefined) return { do: "fold", fromIndex, quietSince: asOf - config.shrinkCooldown, onlyEmpty };
 
   const isIncluded = cause.at <= asOf - snapshotLag || includesWrite(measurement, cause.shardId, cause.at);
   // A counter with no shards and no publish stays unpublished. A task would find it missing again.
@@ -127,11 +124,14 @@ function decideMeasured(cause: Cause, known: Measured, snapshotLag: Millis, conf
 }
 
 /** Whether the writes are counted, or certain to be by a scheduled poll. */
-function isCovered({ at, isPoll }: Cause, { asOf, phase, nextPollAt }: Published, snapshotLag: Millis): boolean {
+function isCovered(cause: Cause, { asOf, phase, nextPollAt }: Published, snapshotLag: Millis): boolean {
+  const { at, isPoll } = cause;
   // While a poll is scheduled, only a later one makes a poll obsolete; a publish does not.
   if (isPoll && nextPollAt !== null) return nextPollAt > at;
-  // A write waits for the poll of a busy counter, which is soon, and for no other poll.
-  return at <= asOf - snapshotLag || (phase === "busy" && nextPollAt !== null && nextPollAt >= at);
+  // A write waits for the poll of a busy counter, which is soon. For another poll only the update of a silent shard waits: such polls are
+  // made for these updates.
+  const maySuffice = phase === "busy" || isSilentUpdate(cause);
+  return at <= asOf - snapshotLag || (maySuffice && nextPollAt !== null && nextPollAt >= at);
 }
 
 /**
@@ -140,30 +140,32 @@ function isCovered({ at, isPoll }: Cause, { asOf, phase, nextPollAt }: Published
  * By then the winner's has usually published, and the loser's is dropped.
  */
 function deferredPollTime(
-  { at, isPoll }: Cause,
+  { at, isPoll, isAttempt }: Cause,
   previous: Published | undefined,
   { minInterval }: CounterConfig,
 ): Millis {
   const nextPollAt = previous?.nextPollAt ?? at;
-  return isPoll && nextPollAt < at ? nextPollAt + minInterval : 0;
+  // Another attempt of a poll is no second poll.
+  return isPoll && !isAttempt && nextPollAt < at ? nextPollAt + minInterval : 0;
 }
 
 /**
  * The index from which shards are folded now, if any. Only polls fold, so that one instance does. Time is divided into
  * cool-downs, from when the counter became quiet, or from the epoch if it is not; the first poll in a new one folds. A cooling
- * counter folds all silent shards. Any other folds those beyond the shard count, which writers no longer use. So does a bounded
- * counter in every phase: while shards are reserved, they hold stock.
+ * counter folds all silent shards, except those that a feature keeps. Any other folds those beyond the shard count, which writers no
+ * longer use. So does, in every phase, a counter that folds only empty shards: clients need the others.
  */
 function foldFrom(
   previous: Published,
   next: Published,
   measurement: Measurement,
-  bounded: boolean | undefined,
+  { foldsOnlyEmpty, keptShards }: ShardSettings,
   config: CounterConfig,
 ): number | undefined {
   const since = isQuiet(next.phase) ? (next.calmSince ?? 0) : 0;
   const cooldowns = (at: Millis) => Math.floor(Math.max(at - since, 0) / config.shrinkCooldown);
   if (cooldowns(next.asOf) <= cooldowns(previous.asOf)) return undefined;
-  if (next.phase === "cooling" && !bounded) return 1;
-  return shardsBeyond(measurement, next.shardCount) > 0 ? next.shardCount : undefined;
+  if (next.phase === "cooling" && !foldsOnlyEmpty) return keptShards;
+  const unused = Math.max(next.shardCount, keptShards);
+  return shardsBeyond(measurement, unused) > 0 ? unused : undefined;
 }

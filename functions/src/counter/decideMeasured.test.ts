@@ -3,10 +3,10 @@ import { idle } from "../../testing/arbitraries.ts";
 import { inWords, measured, rowsOf, type Situation, shard, situations, T } from "../../testing/situations.ts";
 import { DEFAULT_CONFIG as defaults } from "../deploy/defaultConfig.ts";
 import type { Cause } from "./cause.ts";
-import { decide, type KnownState } from "./decide.ts";
+import { decide } from "./decide.ts";
 import { toTimestamp } from "./fields.ts";
 import type { Measurement } from "./measurement.ts";
-import type { Published } from "./types.ts";
+import type { KnownState, Published } from "./types.ts";
 
 describe("of a measurement", () => {
   /** What was found: by the poll if there is one, or else by an event. */
@@ -195,7 +195,7 @@ test.each([true, false])("a bounded counter keeps units where they are, if its s
   const reservation = { shards: 3, until: T + 3_600_000 };
   const known = { previous: cooling, measurement, bounded: true, reservation, isPrepared: true };
   const step = decide({ at: T + 601_000, isPoll: true }, known, T + 601_000, 0, defaults);
-  expect(step).toMatchObject({ do: "fold", fromIndex: 3, keepsUnits: isListed });
+  expect(step).toMatchObject({ do: "fold", fromIndex: 3, onlyEmpty: isListed });
 });
 
 test("a busy counter folds the shards beyond its shard count once in a cool-down", () => {
@@ -209,7 +209,7 @@ test("a busy counter folds the shards beyond its shard count once in a cool-down
     do: "fold",
     fromIndex: 150,
     quietSince: hour + 4_999 - 600_000,
-    keepsUnits: false,
+    onlyEmpty: false,
   });
   expect(step(hour - 1, 151).do).toBe("publish");
   expect(step(hour, 152).do).toBe("publish");

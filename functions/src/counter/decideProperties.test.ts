@@ -5,13 +5,13 @@ import { anyConfig, anyCounter, idle } from "../../testing/arbitraries.ts";
 import { measured, T } from "../../testing/situations.ts";
 import type { DEFAULT_CONFIG as defaults } from "../deploy/defaultConfig.ts";
 import { type Cause, MAX_TASK_DELAY } from "./cause.ts";
-import { decide, type KnownState, type Step } from "./decide.ts";
+import { decide, type Step } from "./decide.ts";
 import { toTimestamp } from "./fields.ts";
 import { publishInterval } from "./interval.ts";
 import { includesWrite, type Measurement } from "./measurement.ts";
 import { MAX_LISTED_SHARDS } from "./shards.ts";
 import { toMillis } from "./time.ts";
-import type { Published } from "./types.ts";
+import type { KnownState, Published } from "./types.ts";
 
 describe("for any state, cause and measurement", () => {
   interface Case {

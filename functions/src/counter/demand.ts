@@ -62,7 +62,7 @@ export function demandOf(
   };
 }
 
-/** For a counted collection a lower bound: a creation and a deletion between two measurements cancel out. */
+/** Of documents that are counted a lower bound: a creation and a deletion between two measurements cancel out. */
 export function writesSoFar(previous: Published | undefined, { counted, total, writes }: Measurement): number {
   if (!counted) return Math.max(writes, previous?.writes ?? 0);
   if (!previous) return total;

@@ -5,9 +5,15 @@
  * as it was listed, so a write in between makes the whole batch fail. No writer waits for a lock. A batch that is sent again
  * fails, since its shards are gone. Only shards that have been quiet for the cool-down are folded: a fold deletes their marks.
  */
-import { type CollectionReference, FieldPath, FieldValue } from "firebase-admin/firestore";
-import { commitUnlessChanged, type ListedShard, sumOfListed } from "../../../admin/src/internal.ts";
-import { BASE_SHARD } from "../../../core/src/index.ts";
+import { type CollectionReference, FieldPath, FieldValue, type Query } from "firebase-admin/firestore";
+import {
+  COMMIT_TIMEOUT_MS,
+  commitUnlessChanged,
+  type ListedShard,
+  sumOfListed,
+  withTimeout,
+} from "../../../admin/src/internal.ts";
+import { BASE_SHARD, codeOf, INVALID_ARGUMENT } from "../../../core/src/index.ts";
 import { FOLD_PAGE_SIZE, foldableShards } from "./shards.ts";
 import type { Millis } from "./time.ts";
 
@@ -20,22 +26,23 @@ export interface FoldResult {
 }
 
 /**
- * Moves quiet shards into `base`; with `keepsUnits` those without units. Cost: 1 read per shard, 1 delete per folded one, and 1
- * write per 200 shards of which some are folded.
+ * Moves quiet shards into `base`; with `onlyEmpty` only those whose count is 0 or less. Cost: 1 read per shard, 1 delete per folded
+ * one, and 1 write per 200 shards of which some are folded.
  */
 export async function fold(
   shards: CollectionReference,
   fromIndex: number,
   quietSince: Millis,
-  keepsUnits = false,
+  onlyEmpty = false,
 ): Promise<FoldResult> {
   const pages = shards.select("count", "writes").orderBy(FieldPath.documentId()).limit(FOLD_PAGE_SIZE);
   let [documents, candidates, folded] = [0, 0, 0];
-  for (let page = await pages.get(); ; page = await pages.startAfter(page.docs.at(-1)).get()) {
+  const read = (query: Query) => withTimeout(COMMIT_TIMEOUT_MS, query.get());
+  for (let page = await read(pages); ; page = await read(pages.startAfter(page.docs.at(-1)))) {
     const listed = sumOfListed(page).shards;
     documents += page.size;
-    candidates += foldableShards(listed, fromIndex, Number.POSITIVE_INFINITY, keepsUnits).length;
-    folded += await foldBatch(shards, foldableShards(listed, fromIndex, quietSince, keepsUnits));
+    candidates += foldableShards(listed, fromIndex, Number.POSITIVE_INFINITY, onlyEmpty).length;
+    folded += await foldBatch(shards, foldableShards(listed, fromIndex, quietSince, onlyEmpty));
     if (page.size < FOLD_PAGE_SIZE) return { documents, candidates, folded };
   }
 }
@@ -43,6 +50,18 @@ export async function fold(
 /** @returns how many shards were folded: all, or none if one was written meanwhile */
 async function foldBatch(shards: CollectionReference, quiet: readonly ListedShard[]): Promise<number> {
   if (quiet.length === 0) return 0;
+  try {
+    return (await commitFold(shards, quiet)) ? quiet.length : 0;
+  } catch (error) {
+    if (codeOf(error) !== INVALID_ARGUMENT || quiet.length === 1) throw error;
+    // Their marks make the commit too large.
+    const middle = Math.ceil(quiet.length / 2);
+    return (await foldBatch(shards, quiet.slice(0, middle))) + (await foldBatch(shards, quiet.slice(middle)));
+  }
+}
+
+/** @returns whether it was made; not if a shard was written meanwhile */
+async function commitFold(shards: CollectionReference, quiet: readonly ListedShard[]): Promise<boolean> {
   const batch = shards.firestore.batch();
   for (const { id, updatedAt } of quiet) batch.delete(shards.doc(id), { lastUpdateTime: updatedAt });
   const sum = (field: "count" | "writes") => FieldValue.increment(quiet.reduce((all, shard) => all + shard[field], 0));
@@ -51,5 +70,5 @@ async function foldBatch(shards: CollectionReference, quiet: readonly ListedShar
     { shard: BASE_SHARD, count: sum("count"), writes: sum("writes"), at: FieldValue.serverTimestamp() },
     { merge: true },
   );
-  return (await commitUnlessChanged(batch)) ? quiet.length : 0;
+  return await commitUnlessChanged(batch);
 }

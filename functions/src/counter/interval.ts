@@ -2,17 +2,19 @@
  * How old a published total may become before the next one: until the change can be seen, within configured bounds.
  *
  * A counter that is written less than once in the longest interval gets the shortest, since there is nothing to coalesce.
- * Counting a collection costs a read per 1,000 documents. {@link READS_PER_SECOND} limits this as far as the bounds allow.
+ * Counting documents or listing shards instead of summing shards may cost more. {@link READS_PER_SECOND} limits this as far as the bounds
+ * allow.
  */
 import { type Cause, createdBeyond } from "./cause.ts";
 import type { Millis } from "./time.ts";
 import type { CounterSettings, Published } from "./types.ts";
 
-/** What counting a collection may cost while documents are created and deleted. */
+/** What counting documents, or listing shards, may cost while they are written. */
 const READS_PER_SECOND = 5;
 
-/** What decides how soon a total is too old. `countReads` is 0 for a counter that sums its shards. */
-export type Aging = Pick<Published, "total" | "rate" | "amountRate" | "countReads">;
+/** What decides how soon a total is too old. */
+export type Aging = Pick<Published, "total" | "rate" | "amountRate" | "counted"> &
+  Partial<Pick<Published, "slowSince" | "shardDocuments">>;
 
 /** Whether less than one write is expected within the longest interval. */
 export function isSparse(rate: number, { maxInterval }: Pick<CounterSettings, "maxInterval">): boolean {
@@ -26,10 +28,11 @@ export function isSparse(rate: number, { maxInterval }: Pick<CounterSettings, "m
  * cancel out for a while.
  */
 export function publishInterval(counter: Aging, config: CounterSettings): Millis {
-  const { total, rate, amountRate, countReads } = counter;
+  const { total, rate, amountRate, counted, slowSince = null, shardDocuments = 0 } = counter;
   const { precision, minInterval, maxInterval } = config;
   const untilVisible = isSparse(rate, config) ? 0 : (1_000 * precision * Math.abs(total)) / Math.max(rate, amountRate);
-  const untilAffordable = (1_000 * countReads) / READS_PER_SECOND;
+  const reads = counted?.reads ?? (slowSince === null ? 0 : shardDocuments);
+  const untilAffordable = (1_000 * reads) / READS_PER_SECOND;
   return Math.min(Math.max(untilVisible, untilAffordable, minInterval), maxInterval);
 }
 
@@ -38,12 +41,15 @@ export function publishInterval(counter: Aging, config: CounterSettings): Millis
  * the shard count, which signals contention, and after growth, because the average rate still lags.
  */
 export function nextPublishDue(published: Published, config: CounterSettings, cause?: Cause): Millis {
-  const { asOf, shardCount, growing, countedCollection } = published;
-  const isContended = countedCollection === null && cause && createdBeyond(cause, shardCount);
+  const { asOf, shardCount, growing, counted } = published;
+  const isContended = !counted && cause && createdBeyond(cause, shardCount);
   return asOf + (isContended || growing ? config.minInterval : publishInterval(published, config));
 }
 
-/** A poll that is later than this is lost: Cloud Tasks is rarely late by a second. */
+/**
+ * A poll that is later than this is lost, as far as can be told: Cloud Tasks may be late by minutes
+ * (https://cloud.google.com/tasks/docs/common-pitfalls). One that comes after all finds its instant counted.
+ */
 const LOST_AFTER: Millis = 60_000;
 
 /** Whether the poll that the last publish has scheduled was lost. */

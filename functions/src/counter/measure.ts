@@ -1,43 +1,73 @@
 /**
- * Measures a counter at one instant: the sum of its shards, or the size of the collection that it counts. A few shards are
+ * Measures a counter at one instant: the sum of its shards, unless a feature counts something else. A few shards are
  * listed, which shows when each was written. More are summed by aggregation queries (`admin/src/sum.ts`).
  */
 import type { CollectionReference } from "firebase-admin/firestore";
-import { logger } from "firebase-functions";
-import { sumOfListed, sumShards } from "../../../admin/src/internal.ts";
-import { countedCollectionOf, SHARDS } from "../../../core/src/index.ts";
+import { logger } from "firebase-functions/logger";
+import { listShards, sumOfListed, sumShards } from "../../../admin/src/internal.ts";
+import { SHARDS } from "../../../core/src/index.ts";
 import type { Backend } from "./backend.ts";
 import { logError } from "./log.ts";
 import type { Measurement } from "./measurement.ts";
-import { MAX_LISTED_SHARDS, MAX_LISTED_STOCK_SHARDS } from "./shards.ts";
+import { shardSettingsOf } from "./shardSettings.ts";
+import { MAX_LISTED_SHARDS } from "./shards.ts";
+import { isListedFor, LONGEST_SUM } from "./slowSums.ts";
+import type { Millis } from "./time.ts";
 import type { CounterState } from "./types.ts";
 
 /**
- * Cost: of up to 3 shards, and of up to 200 of a bounded counter, 1 read each; of more, 2 reads per 1,000, and without the index
- * 1 more per shard. For a counted collection, 1 read per 1,000 documents.
+ * Cost: of up to 3 shards, or more if a feature needs a list, 1 read each; of more, 2 reads per 1,000, or on Enterprise the bytes of all.
+ * Without the index, and after a sum that was too slow, 1 read per shard. If a feature measures the counter, what its measurer costs.
  *
  * @returns a sum that is infinite or NaN as the last published total, because 0 or the sum of some shards would be wrong
  */
 export async function measureCounter(backend: Backend, state: CounterState): Promise<Measurement> {
-  const { ref, published, bounded } = state;
-  const documents = published?.shardDocuments ?? 0;
-  const counted = await measureCollection(backend, ref.id);
-  if (counted) return counted;
-  const mostListed = bounded ? MAX_LISTED_STOCK_SHARDS : MAX_LISTED_SHARDS;
-  const measured = await measureShards(ref.collection(SHARDS), documents, mostListed);
-  if (!measured.overflows) return measured;
-  logOverflowOnce(ref.id, measured.malformed);
-  return { ...measured, total: published?.total ?? 0 };
+  const { ref, published } = state;
+  const measureInstead = measurerOf(backend, ref.id);
+  if (measureInstead) return await measureInstead();
+  const { mostListed } = shardSettingsOf(state, backend.config);
+  const measured = await measureShards(ref.collection(SHARDS), published?.shardDocuments ?? 0, {
+    ...{
+      mostListed,
+      slowSince: published?.slowSince,
+      now: backend.now(),
+      byScan: backend.config.edition === "enterprise",
+    },
+  });
+  if (measured.overflows) logOverflowOnce(ref.id, measured.malformed);
+  const sum = measured.overflows ? { ...measured, total: published?.total ?? 0 } : measured;
+  return Object.assign({}, sum, ...backend.features.map((feature) => feature.measured?.(sum, state, backend.config)));
 }
 
-/**
- * @param documents  how many shards the last measurement found
- * @param mostListed  up to how many are listed
- */
+/** How a feature measures the counter; `undefined` for one that sums its shards. */
+export function measurerOf({ features, firestore, config }: Backend, counterId: string) {
+  const measurers = features.map((feature) => feature.measurer?.(counterId, firestore, config));
+  return measurers.find((measurer) => measurer !== undefined);
+}
+
+export interface HowToMeasure {
+  /** Up to how many shards are listed. */
+  readonly mostListed?: number;
+  /** When the last sum was given up as too slow. */
+  readonly slowSince?: Millis | null | undefined;
+  readonly now?: Millis;
+  /** How long a sum may take before the shards are listed. */
+  readonly longestSum?: Millis;
+  /** Whether the database sums without an index, as Firestore's Enterprise edition does. */
+  readonly byScan?: boolean;
+}
+
+/** @param documents  how many shards the last measurement found */
 export async function measureShards(
   shards: CollectionReference,
   documents: number,
-  mostListed = MAX_LISTED_SHARDS,
+  {
+    mostListed = MAX_LISTED_SHARDS,
+    slowSince,
+    now = Date.now(),
+    longestSum = LONGEST_SUM,
+    byScan = false,
+  }: HowToMeasure = {},
 ): Promise<Measurement> {
   const listIfFew = async () => {
     const query = shards.select("count", "writes").limit(mostListed + 1);
@@ -46,26 +76,12 @@ export async function measureShards(
   };
   const few = documents <= mostListed ? await listIfFew() : undefined;
   if (few) return few;
-  const { withoutIndex, ...sum } = await sumShards(shards);
+  if (isListedFor(slowSince, now)) return { ...(await listShards(shards)), slowSince };
+  const { withoutIndex, ...sum } = await sumShards(shards, { readOnly: true }, { longest: longestSum, byScan });
   if (withoutIndex) warnOnce(WARNINGS[withoutIndex]);
+  if (withoutIndex === "slow") return { ...sum, slowSince: now };
   // A list tells whether any of them is silent.
   return (sum.documents <= mostListed && (await listIfFew())) || sum;
-}
-
-/** Documents counted for the price of one read (https://firebase.google.com/docs/firestore/pricing#aggregation_queries). */
-const COUNTED_PER_READ = 1_000;
-
-/** Cost: 1 read per 1,000 documents, at least 1. @returns `undefined` for a counter that sums its shards */
-async function measureCollection(
-  { firestore, config }: Pick<Backend, "firestore" | "config">,
-  counterId: string,
-): Promise<Measurement | undefined> {
-  const path = countedCollectionOf(counterId, config.counted);
-  if (path === undefined) return undefined;
-  const counted = await firestore.collection(path).count().get();
-  const total = counted.data().count;
-  const reads = Math.max(Math.ceil(total / COUNTED_PER_READ), 1);
-  return { total, writes: 0, asOf: counted.readTime, documents: 0, counted: { path, reads } };
 }
 
 const overflowing = new Set<string>();
@@ -81,6 +97,7 @@ const WARNINGS = {
   missing: "the index of shards is missing, so each measurement reads every shard: deploy firestore.indexes.json",
   incomplete:
     "some shards are not in the index, so each measurement reads every shard: give them the fields of docs/data-model.md",
+  slow: "a sum took longer than five seconds, so the shards of its counter are listed for ten minutes, and its total may be ten seconds late",
 } as const;
 
 const warned = new Set<string>();

@@ -102,6 +102,13 @@ test("of unlisted shards some are silent, since only two trigger the functions",
   expect(hasSilentShards(summed(MAX_LISTED_SHARDS + 1))).toBe(true);
 });
 
+test("where all updates trigger, only shards beyond those that a feature keeps are silent", () => {
+  expect(hasSilentShards(listed(["0", "1", "2", "base"]), 3)).toBe(false);
+  expect(hasSilentShards(listed(["3"]), 3)).toBe(true);
+  expect(hasSilentShards(listed([], ["imported"]), 3)).toBe(true);
+  expect([11, 12].map((documents) => hasSilentShards(summed(documents), 10))).toEqual([false, true]);
+});
+
 test("a counter that counts a collection has no silent shards", () => {
   expect(hasSilentShards({ ...summed(0), counted: { path: "posts", reads: 1 } })).toBe(false);
 });

@@ -3,12 +3,24 @@ import type { ListedShard, ShardSum } from "../../../admin/src/internal.ts";
 import { shardIndex, TRIGGER_SHARDS } from "./shards.ts";
 import { type Millis, toMillis } from "./time.ts";
 
-/** The sum of a counter's shards at one instant, or the size of the collection that it counts. */
+/** The sum of a counter's shards at one instant, or what a feature has counted instead. */
 export interface Measurement extends Omit<ShardSum, "withoutIndex"> {
-  /** The shards one by one, if there are few: up to 3, or 200 of a bounded counter. */
+  /** When a sum was given up as too slow, if the shards were listed instead. */
+  readonly slowSince?: Millis;
+  /** The shards one by one, if there are few. */
   readonly shards?: readonly ListedShard[];
-  /** The collection that is counted instead of shards, and the cost of counting it in reads. `total` is its size. */
-  readonly counted?: { readonly path: string; readonly reads: number };
+  /** `total` is their number. Absent if the shards were summed. */
+  readonly counted?: Counted;
+  /** The part of `total` that is no increment since the last publish, beside `adjusted`. */
+  readonly imported?: number;
+}
+
+/** Documents that are counted instead of summing shards. */
+export interface Counted {
+  /** The path of their collection. */
+  readonly path: string;
+  /** The cost of counting them. */
+  readonly reads: number;
 }
 
 /** Whether the measurement is certain to include the write that left `shardId` as it was at `committedAt`. */
@@ -17,11 +29,17 @@ export function includesWrite({ shards = [] }: Measurement, shardId: string | un
   return shard !== undefined && toMillis(shard.updatedAt) >= committedAt;
 }
 
-/** Whether there are silent shards. Their writes trigger no function, so the counter is polled. */
-export function hasSilentShards({ shards, malformed = [], counted }: Measurement): boolean {
-  // Unlisted shards are more than there are trigger shards.
-  if (!shards) return counted === undefined;
-  return [...shards.map(({ id }) => id), ...malformed].some((id) => !TRIGGER_SHARDS.includes(id));
+/**
+ * Whether there are silent shards. Their writes trigger no function, so the counter is polled.
+ *
+ * @param triggerShards  updates of the shards below this index trigger. From 2 on all updates do, so a wrong answer loses no write
+ */
+export function hasSilentShards(measurement: Measurement, triggerShards = 1): boolean {
+  const { shards, malformed = [], counted, documents } = measurement;
+  // Unlisted shards are more than there are trigger shards, unless a feature has a trigger for more.
+  if (!shards) return counted === undefined && (triggerShards === 1 || documents > triggerShards + 1);
+  const isTrigger = (id: string) => TRIGGER_SHARDS.includes(id) || (shardIndex(id) ?? triggerShards) < triggerShards;
+  return ![...shards.map(({ id }) => id), ...malformed].every(isTrigger);
 }
 
 /**

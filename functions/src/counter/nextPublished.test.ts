@@ -99,7 +99,7 @@ describe("a counter that counts a collection", () => {
     asOf: toTimestamp(at),
     counted: { path: "posts", reads: Math.max(Math.ceil(total / 1_000), 1) },
   });
-  const before: Published = { ...idle, shardDocuments: 0, countReads: 1, countedCollection: "posts" };
+  const before: Published = { ...idle, shardDocuments: 0, counted: { path: "posts", reads: 1 } };
   const publish = (previous: Published | undefined, total: number, seconds: number) => {
     const at = T + seconds * 1_000;
     const step = decide({ at, isPoll: false }, { previous, measurement: counting(total, at) }, at, 0, defaults);
@@ -108,7 +108,7 @@ describe("a counter that counts a collection", () => {
 
   test("is published even if its count has not changed, so that an older measurement cannot be published later", () => {
     expect(publish(before, before.total, 5)).toMatchObject({ total: 42, writes: 42, publishes: 8 });
-    expect(publish(undefined, 0, 0)).toMatchObject({ total: 0, countedCollection: "posts" });
+    expect(publish(undefined, 0, 0)).toMatchObject({ total: 0, counted: { path: "posts" } });
   });
 
   test("has as many writes as its count has changed, up or down, never fewer than before", () => {
@@ -131,7 +131,11 @@ describe("a counter that counts a collection", () => {
   });
 
   test("stores the cost of counting, and is counted less often if it is high", () => {
-    expect(publish(before, 42_000, 5)).toMatchObject({ countReads: 42, phase: "busy", nextPollAt: T + 5_000 + 8_400 });
+    expect(publish(before, 42_000, 5)).toMatchObject({
+      counted: { reads: 42 },
+      phase: "busy",
+      nextPollAt: T + 5_000 + 8_400,
+    });
   });
 });
 

@@ -1,68 +1,63 @@
 /** What the next publish holds: its total, shard count and phase, when the counter is polled next, and the fields of features. */
 import { differenceBeyondRounding } from "../../../admin/src/difference.ts";
-import { MAX_STOCK_SHARDS } from "../../../core/src/index.ts";
 import { decideScaling } from "./autoscale.ts";
 import type { Cause } from "./cause.ts";
 import { averageRate, type Demand, demandOf, recentRate, writesSoFar } from "./demand.ts";
 import { publishInterval } from "./interval.ts";
 import { hasSilentShards, type Measurement } from "./measurement.ts";
 import { type Activity, isQuiet, nextPhase, pollDelay } from "./phase.ts";
+import { shardSettingsOf } from "./shardSettings.ts";
 import { type Millis, toMillis } from "./time.ts";
-import type { CorePublished, CounterConfig, PlannedPublish, Published, Reserved } from "./types.ts";
-
-/** The counter document before the publish. `previous` is `undefined` if there was no publish yet. */
-export interface PreviousState {
-  readonly previous: Published | undefined;
-  readonly reservation?: Reserved | undefined;
-  /** As in {@link CounterState}. Default 0. */
-  readonly adjusted?: number | undefined;
-  /** Whether no shard may fall below zero. Default `false`. */
-  readonly bounded?: boolean | undefined;
-  /** When the counter document was written. */
-  readonly updatedAt?: Millis | undefined;
-}
+import type {
+  CorePublished,
+  CounterConfig,
+  CounterSettings,
+  KnownState,
+  PlannedPublish,
+  Published,
+  Reserved,
+  ShardSettings,
+} from "./types.ts";
 
 /** The next publish with the fields of all features. */
 export function planPublish(
   cause: Cause,
-  state: PreviousState,
+  state: KnownState,
   measurement: Measurement,
   config: CounterConfig,
 ): PlannedPublish & { readonly next: Published } {
-  const { previous, bounded = false, updatedAt } = state;
   const next = nextPublished(cause, state, measurement, config);
-  const planned = { previous, next, added: addedSince(state, measurement), measurement, bounded, updatedAt };
+  const planned = { ...state, measurement, next, added: addedSince(state, measurement) };
   return {
     ...planned,
-    next: Object.assign({}, next, ...config.plans.map((feature) => feature.next?.(planned, config))),
+    next: Object.assign({}, next, ...config.plans.map((feature) => feature.fieldsAfter?.(planned, config))),
   };
 }
 
 function nextPublished(
   cause: Cause,
-  state: PreviousState,
+  state: KnownState,
   measurement: Measurement,
   config: CounterConfig,
 ): CorePublished {
   const { previous } = state;
-  const { total, documents, counted } = measurement;
+  const { total, documents, counted = null, slowSince = null } = measurement;
   const asOf = toMillis(measurement.asOf);
   const writes = writesSoFar(previous, measurement);
-  const limits = state.bounded ? forStock(config) : config;
+  const limits = { ...config, ...shardSettingsOf(state, config) };
   const fewest = fewestShards(state.reservation, asOf, limits);
   const demand = demandOf(cause, previous, measurement, fewest, config);
   const scaled = scale(demand, previous, measurement, fewest, limits);
   // After growth the average lags, so the rate since the last measurement applies if it is higher.
   const rate = scaled.isGrown ? Math.max(demand.rate, recentRate(demand)) : demand.rate;
-  const countReads = counted?.reads ?? 0;
   const added = addedSince(state, measurement);
   const amountRate = previous ? averageRate(previous.amountRate, Math.abs(added), asOf - previous.asOf) : 0;
   const activity: Activity = {
     isWritten: writes !== (previous?.writes ?? 0) || total !== (previous?.total ?? 0),
     quietFor: quietFor(previous, asOf),
     rate,
-    interval: publishInterval({ total, rate, amountRate, countReads }, config),
-    hasSilentShards: hasSilentShards(measurement),
+    interval: publishInterval({ total, rate, amountRate, counted, slowSince, shardDocuments: documents }, config),
+    hasSilentShards: hasSilentShards(measurement, limits.triggerShards),
   };
   const kept = previous && !cause.isPoll && keepsPhase(previous, activity, asOf) ? previous : undefined;
   const phase = kept?.phase ?? nextPhase(previous?.phase, activity, config);
@@ -84,17 +79,18 @@ function nextPublished(
     nextPollAt: kept ? kept.nextPollAt : delay === undefined ? null : Math.ceil(asOf + delay),
     calmSince: isQuiet(phase) ? asOf - activity.quietFor : scaled.calmSince,
     shardDocuments: documents,
+    slowSince,
     malformedShards: measurement.malformed ?? previous?.malformedShards ?? [],
-    countReads,
-    countedCollection: counted?.path ?? null,
+    counted,
   };
 }
 
 /** The sum of the increments since the last publish. */
-function addedSince({ previous, adjusted = 0 }: PreviousState, { total, counted }: Measurement): number {
-  // The counter has changed between shards and a collection, so the difference is no increment.
-  if (previous && previous.countedCollection !== (counted?.path ?? null)) return 0;
-  const before = (previous?.total ?? 0) + (counted ? 0 : adjusted);
+function addedSince({ previous, adjusted = 0 }: KnownState, measurement: Measurement): number {
+  const { total, counted, imported = 0 } = measurement;
+  // The last publish measured something else, so the difference is no increment.
+  if (previous && previous.counted?.path !== counted?.path) return 0;
+  const before = (previous?.total ?? 0) + (counted ? 0 : adjusted + imported);
   return differenceBeyondRounding(total, before, Math.abs(total) + Math.abs(before));
 }
 
@@ -102,7 +98,7 @@ function addedSince({ previous, adjusted = 0 }: PreviousState, { total, counted 
 function fewestShards(
   reservation: Reserved | undefined,
   asOf: Millis,
-  { minShards, maxShards }: CounterConfig,
+  { minShards, maxShards }: ShardSettings,
 ): number {
   const reserved = reservation && asOf < reservation.until ? reservation.shards : 0;
   return Math.min(Math.max(minShards, reserved), maxShards);
@@ -114,7 +110,7 @@ function scale(
   previous: Published | undefined,
   { counted, asOf }: Measurement,
   fewest: number,
-  config: CounterConfig,
+  config: CounterSettings,
 ) {
   const before = previous ?? { shardCount: fewest, calmSince: null };
   const { shardCount, calmSince } = counted
@@ -122,11 +118,6 @@ function scale(
     : decideScaling(demand, before, toMillis(asOf), fewest, config);
   // A reservation alone is not growth.
   return { shardCount, calmSince, isGrown: shardCount > Math.max(before.shardCount, fewest) };
-}
-
-/** A quiet bounded counter has its units in one shard, so that it needs no polls. */
-function forStock(config: CounterConfig): CounterConfig {
-  return { ...config, minShards: 1, maxShards: Math.min(config.maxShards, MAX_STOCK_SHARDS) };
 }
 
 /** How long a quiet counter has had no writes; 0 in the other phases. */

@@ -1,7 +1,7 @@
 /** What one commit of a publish holds. That Firestore keeps its preconditions is for `test/`. */
 
 import { type DocumentReference, type FieldPath, FieldValue } from "firebase-admin/firestore";
-import { logger } from "firebase-functions";
+import { logger } from "firebase-functions/logger";
 import { describe, expect, test, vi } from "vitest";
 import { parseMirrors } from "../../../core/src/index.ts";
 import { idle } from "../../testing/arbitraries.ts";
@@ -15,7 +15,14 @@ import type { Published } from "./types.ts";
 const updateTime = toTimestamp(idle.asOf + 1);
 const next: Published = { ...idle, total: 43, writes: 43, publishes: 8, asOf: idle.asOf + 5_000 };
 const asOf = toTimestamp(next.asOf);
-const document = { ...serializeCounter("likes:42", next, asOf), windows: null, minuteInHistory: false, stock: null };
+const document = {
+  ...serializeCounter("likes:42", next, asOf),
+  windows: null,
+  minuteInHistory: false,
+  stock: null,
+  countedCollection: null,
+  countReads: 0,
+};
 const config = { ...defaults, mirrors: parseMirrors("likes=posts/{name}.stats.likes", "MIRRORS") };
 
 /** Publishes over a counter document as it was read. @returns the commits, and whether the last one passed */
@@ -59,13 +66,20 @@ async function publishing(
     published,
     reservation: undefined,
     bounded: false,
+    numShards: undefined,
     regions: {},
     unreachable: {},
     mirrored,
     mirroredIn,
     adjusted: undefined,
   };
-  const isPublished = (await publish({ config: configured, features: FEATURES }, state, next, asOf)) !== undefined;
+  const isPublished =
+    (await publish(
+      { config: configured, features: FEATURES, pausedUntil: new Map(), schedule: async () => {} },
+      state,
+      next,
+      asOf,
+    )) !== undefined;
   return { commits, isPublished };
 }
 
@@ -75,7 +89,7 @@ const PERMISSION_DENIED = 7;
 
 describe("a publish", () => {
   test("I3: has the precondition that the counter document is as it was read", async () => {
-    const { commits, isPublished } = await publishing({ published: { ...idle, total: 43 } });
+    const { commits, isPublished } = await publishing({ published: idle }, { ...config, mirrors: [] });
     expect({ commits, isPublished }).toEqual({ commits: [[guarded]], isPublished: true });
   });
 
@@ -129,7 +143,8 @@ describe("the mirror of a counter", () => {
       { lastUpdateTime: updateTime },
     ];
     expect(commits).toEqual([[recorded, ["update", "posts/42", expect.anything(), 43]]]);
-    expect(mirrored((await publishing({ published: { ...idle, total: 43 } })).commits)).toEqual([false]);
+    const shown = { published: { ...idle, total: 43 }, mirrored: 43, mirroredIn: "posts/42 stats.likes" };
+    expect(mirrored((await publishing(shown)).commits)).toEqual([false]);
   });
 
   test("gets what it does not show yet, if old apps add to the field, too", async () => {

@@ -1,22 +1,16 @@
 /** Which shards there are: those of clients, the backend's own, and which of them trigger the functions. */
 import type { ListedShard } from "../../../admin/src/internal.ts";
-import { BASE_SHARD, MAX_STOCK_SHARDS } from "../../../core/src/index.ts";
+import { BASE_SHARD } from "../../../core/src/index.ts";
 import { type Millis, toMillis } from "./time.ts";
 
 /**
- * The shards whose every write triggers the functions. The others are silent: only their creation triggers. A client that
- * knows of no other shard writes to the first.
+ * The shards whose every write triggers the functions. The others are silent: only their creation triggers, unless a feature has a
+ * trigger for more. A client that knows of no other shard writes to the first.
  */
 export const TRIGGER_SHARDS: readonly string[] = ["0", BASE_SHARD];
 
 /** The most shards that a measurement lists. Listing them costs hardly more than the two aggregations. */
 export const MAX_LISTED_SHARDS = 3;
-
-/**
- * The same of a bounded counter, because transfers need to know each shard. Twice as many as hold stock: empty ones wait to be
- * folded.
- */
-export const MAX_LISTED_STOCK_SHARDS = 2 * MAX_STOCK_SHARDS;
 
 /** Documents per page and batch of a fold. A shard that is written meanwhile fails one batch, not the fold. */
 export const FOLD_PAGE_SIZE = 200;
@@ -27,17 +21,17 @@ export function shardIndex(id: string): number | undefined {
 }
 
 /**
- * The client shards from `fromIndex` on that were not written after `quietSince`. With `keepsUnits`, those without units alone: no
- * client can take units from `base`, and the transfer that would move them on may fail.
+ * The client shards from `fromIndex` on that were not written after `quietSince`. With `onlyEmpty`, only those whose count is 0
+ * or less.
  */
 export function foldableShards(
   shards: readonly ListedShard[],
   fromIndex: number,
   quietSince: Millis,
-  keepsUnits = false,
+  onlyEmpty = false,
 ): readonly ListedShard[] {
   return shards.filter(({ id, count, updatedAt }) => {
     const isUnused = (shardIndex(id) ?? -1) >= fromIndex && toMillis(updatedAt) <= quietSince;
-    return isUnused && !(keepsUnits && count > 0);
+    return isUnused && !(onlyEmpty && count > 0);
   });
 }

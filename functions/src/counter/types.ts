@@ -9,19 +9,24 @@ import type {
   CollectionReference,
   DocumentReference,
   DocumentSnapshot,
+  Firestore,
   Timestamp,
   WriteBatch,
 } from "firebase-admin/firestore";
-import type { CountedCollection, Reservation } from "../../../core/src/index.ts";
+import type { Reservation } from "../../../core/src/index.ts";
 import type { ScheduledTask } from "./cause.ts";
-import type { Measurement } from "./measurement.ts";
+import type { Counted, Measurement } from "./measurement.ts";
 import type { Millis } from "./time.ts";
 
 /** See phase.ts. */
 export type Phase = "idle" | "busy" | "scattered" | "quiet" | "shrunk" | "cooling";
 
+/** Of the database: Standard bills documents, Enterprise the bytes of a write by the KiB, and serves each query without an index. */
+export type Edition = "standard" | "enterprise";
+
 /** What has been set of a counter, as plain data. */
 export interface CounterSettings {
+  readonly edition: Edition;
   readonly collection: string;
   readonly minShards: number;
   readonly maxShards: number;
@@ -33,8 +38,6 @@ export interface CounterSettings {
   readonly maxInterval: Millis;
   /** The relative change of a total that is worth publishing. */
   readonly precision: number;
-  /** The path of the counted collections, if any. */
-  readonly counted: CountedCollection | undefined;
 }
 
 /** What the core's decisions depend on. */
@@ -63,12 +66,12 @@ export interface CorePublished {
   readonly calmSince: Millis | null;
   /** How many documents `shards` had. */
   readonly shardDocuments: number;
+  /** When a sum of the shards was last given up as too slow; `null` if the shards were summed, or are few. */
+  readonly slowSince: Millis | null;
   /** Ids of the shards left out of the total because their `count` cannot be added. Each is logged once. */
   readonly malformedShards: readonly string[];
-  /** The cost of counting the collection, in reads; 0 for a counter that sums its shards. */
-  readonly countReads: number;
-  /** The path of the collection whose documents are counted; `null` for a counter that sums its shards. */
-  readonly countedCollection: string | null;
+  /** What was counted instead of summing shards, if anything. The feature that counts stores it. */
+  readonly counted: Counted | null;
 }
 
 /** The last publish with the fields of features, each of which declares its own. */
@@ -88,32 +91,53 @@ export interface CounterState {
   readonly reservation: Reserved | undefined;
   /** The sum of resets, imports and corrections since the last publish. These are no increments: the next one leaves them out of the windows and of `amountRate`. */
   readonly adjusted: number | undefined;
-  /** Whether no shard may fall below zero. */
-  readonly bounded: boolean;
 }
 
 /** A {@link Reservation} in milliseconds. */
 export type Reserved = Reservation<Millis>;
 
-/** A publish, as far as the core has planned it. */
-export interface PlannedPublish {
-  /** The publish before; `undefined` if there is none. */
+/** What a decision knows: the counter document, what was measured after it was read, and what was done since. */
+export interface KnownState extends Partial<Omit<CounterState, "published">> {
+  /** The last publish; `undefined` if there is none. */
   readonly previous: Published | undefined;
+  /** When the counter document was written. */
+  readonly updatedAt?: Millis | undefined;
+  readonly measurement?: Measurement | undefined;
+  /** Whether shards were folded. */
+  readonly hasFolded?: boolean | undefined;
+  /** Whether a feature has prepared the publish. */
+  readonly isPrepared?: boolean | undefined;
+}
+
+/** A publish, as far as the core has planned it. */
+export interface PlannedPublish extends KnownState {
+  readonly measurement: Measurement;
   readonly next: CorePublished;
   /** The sum of the increments since the publish before. */
   readonly added: number;
-  readonly measurement: Measurement;
-  /** Whether no shard may fall below zero. */
-  readonly bounded: boolean;
-  /** When the counter document was written. */
-  readonly updatedAt: Millis | undefined;
+}
+
+/** How the shards of one counter are used. A feature may change it. */
+export interface ShardSettings extends Pick<CounterSettings, "minShards" | "maxShards"> {
+  /** Up to how many shards a measurement lists. */
+  readonly mostListed: number;
+  /** Whether folds leave shards whose count is above 0. */
+  readonly foldsOnlyEmpty: boolean;
+  /** Folds leave the shards below this index. */
+  readonly keptShards: number;
+  /** Updates of the shards below this index trigger the functions. */
+  readonly triggerShards: number;
 }
 
 /** The pure part of a feature, which the simulators use as it is. `Work`: what it may have to do before a publish. */
 export interface FeaturePlan<Work = unknown> {
   readonly name: string;
+  /** What it changes in the use of this counter's shards. */
+  shardSettings?(state: Partial<CounterState>, config: CounterConfig): Partial<ShardSettings>;
+  /** What it corrects in a sum of the shards. */
+  measured?(sum: Measurement, state: CounterState, config: CounterConfig): Partial<Measurement>;
   /** Its fields after the publish. */
-  next?(planned: PlannedPublish, config: CounterConfig): Partial<Published>;
+  fieldsAfter?(planned: PlannedPublish, config: CounterConfig): Partial<Published>;
   /** What must be done before the publish, if anything. Then the counter is measured again. */
   prepare?(planned: PlannedPublish): Work | undefined;
   /** The tasks that the publish needs. They are scheduled before it is made. */
@@ -136,13 +160,17 @@ export interface Feature<Work = unknown> extends FeaturePlan<Work> {
   parse?(document: DocumentSnapshot): Partial<Published>;
   /** What other writers keep in the counter document for it. */
   parseState?(document: DocumentSnapshot | undefined): Partial<CounterState>;
+  /** How it measures a counter that does not sum its shards; `undefined` for one that does. */
+  measurer?(counterId: string, firestore: Firestore, config: CounterConfig): (() => Promise<Measurement>) | undefined;
   /** The part of its state that a measurement depends on: if that changes, the counter is measured again. */
   measuredWith?(state: CounterState): unknown;
   /** Does what {@link FeaturePlan.prepare} has found. */
   carryOut?(shards: CollectionReference, work: Work): Promise<void>;
   /** @param state  the counter document as it was read, which is the commit's precondition */
   contribute?(state: CounterState, next: Published, config: CounterConfig): Contribution | Promise<Contribution>;
-  /** Whether its write of a document of the app is why the commit failed. Then the publish is made without the feature. */
+  /** Whether a publish is made without it, rather than not at all, if another attempt fails as well. */
+  readonly isOptional?: true;
+  /** Whether the commit failed because the app's document refuses its write: it is missing or full. Then the publish is made without it. */
   isRefused?(error: unknown, state: CounterState, next: Published, config: CounterConfig): boolean;
   /** After a publish without it. */
   wasLeftOut?(error: unknown, state: CounterState, config: CounterConfig): void;

@@ -1,26 +1,18 @@
 /**
- * Wakes the aggregation of a counter for an event: a shard was created, shard 0 or `base` was written, or a document of the
- * counted collection was created or deleted. The event carries no value, only a commit time.
+ * Wakes the aggregation of a counter for an event: a shard was created, shard 0 or `base` was written, or what a feature counts
+ * instead has changed. The event carries no value, only a commit time.
  *
  * An outcome that an instance remembers cannot become false: counted writes stay counted, deleted ones deleted, and a
  * scheduled measurement takes place.
  */
-import { countedCollectionOf } from "../../../core/src/index.ts";
 import { type AggregateResult, aggregate } from "./aggregate.ts";
+import { attempt } from "./attempts.ts";
 import type { Backend } from "./backend.ts";
 import { beginsCounter, type Cause, type WriteEvent } from "./cause.ts";
 import { coalesce } from "./coalesce.ts";
 import { missingCounter, readCounter } from "./counterDocument.ts";
 import { isAnswered } from "./decide.ts";
-import type { Millis } from "./time.ts";
-
-/**
- * An upper bound of the time of a deletion. The event's own time may be truncated (the emulator's is, to the second), but the
- * document was deleted before the event arrived. Too late a bound costs at worst another measurement.
- */
-export function latestDeletionTime(eventTime: string, now: Millis): Millis {
-  return Math.max(Date.parse(eventTime) + 1, now);
-}
+import { measurerOf } from "./measure.ts";
 
 /** Whether an update of a shard has counted. One that only removes expired marks has not. */
 export function hasCounted(before: Shard, after: Shard): boolean {
@@ -39,12 +31,21 @@ export function createWakeHandler(backend: Backend): (event: WriteEvent) => Prom
 
   /** Whether the last outcome shows that the write is counted, or that a measurement at or after it is scheduled. */
   function isCovered(outcome: AggregateResult, event: WriteEvent): boolean {
-    const { missingAt = 0 } = outcome;
+    const { missingAt = 0, attemptAt = 0 } = outcome;
     const cause = causeOf(event);
-    return cause.at <= missingAt - snapshotLag || isAnswered(cause, outcome, now(), snapshotLag, config);
+    return (
+      cause.at <= Math.max(missingAt - snapshotLag, attemptAt) || isAnswered(cause, outcome, now(), snapshotLag, config)
+    );
   }
 
-  async function handle(event: WriteEvent, last: AggregateResult | undefined): Promise<AggregateResult> {
+  async function handle(event: WriteEvent, last: AggregateResult | undefined): Promise<AggregateResult | undefined> {
+    const { counterId, committedAt } = event;
+    const followUp = { counterId, due: committedAt, kind: "followUp" } as const;
+    const done = await attempt(backend, followUp, () => bringUpToDate(event, last));
+    return "result" in done ? done.result : { published: last?.published, attemptAt: done.nextAt };
+  }
+
+  async function bringUpToDate(event: WriteEvent, last: AggregateResult | undefined): Promise<AggregateResult> {
     const ref = backend.counters.doc(event.counterId);
     const isAssumed = last === undefined && isFirstWrite(event);
     const outcome = await aggregate(
@@ -58,7 +59,7 @@ export function createWakeHandler(backend: Backend): (event: WriteEvent) => Prom
 
   /** Whether the write most likely began the counter. Then the counter document is read only if creating it fails. */
   function isFirstWrite(event: WriteEvent): boolean {
-    return beginsCounter(event) && countedCollectionOf(event.counterId, config.counted) === undefined;
+    return beginsCounter(event) && measurerOf(backend, event.counterId) === undefined;
   }
 }
 

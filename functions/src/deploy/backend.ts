@@ -1,9 +1,8 @@
 /** The backend of an instance, from its parameters and environment. */
-import { initializeApp } from "firebase-admin/app";
+import { type App, initializeApp } from "firebase-admin/app";
 import { getFirestore } from "firebase-admin/firestore";
-import { getFunctions } from "firebase-admin/functions";
 import { retry } from "../../../admin/src/internal.ts";
-import type { CounterTask } from "../counter/cause.ts";
+import type { CounterTask, Schedule } from "../counter/cause.ts";
 import { logError } from "../counter/log.ts";
 import { type Millis, sleep } from "../counter/time.ts";
 import type { DeployedBackend } from "../features/backend.ts";
@@ -35,11 +34,12 @@ export function createBackend(
     counters: firestore.collection(config.collection),
     config,
     features: FEATURES,
+    pausedUntil: new Map(),
     otherRegions: config.regions ? connectOtherRegions(app, config.regions, config.collection) : new Map(),
     snapshotLag: FIRESTORE_EMULATOR_HOST ? EMULATOR_SNAPSHOT_LAG : 0,
     now: Date.now,
     sleep,
-    schedule: hasTaskQueue ? cloudTasks(getFunctions(app), params.location.value()) : inProcess,
+    schedule: hasTaskQueue ? loadedCloudTasks(app, params.location.value()) : inProcess,
     ...(FUNCTIONS_EMULATOR ? { runByTimer: inProcess } : {}),
   };
   return backend;
@@ -50,4 +50,14 @@ export function createBackend(
       logError("a task failed; the next write or sweep repeats it", { counter: task.counterId, error });
     });
   }
+}
+
+/** {@link cloudTasks}, whose SDK is loaded by the first task. */
+function loadedCloudTasks(app: App, location: string): Schedule {
+  let loading: Promise<Schedule> | undefined;
+  return async (task) => {
+    loading ??= import("firebase-admin/functions").then(({ getFunctions }) => cloudTasks(getFunctions(app), location));
+    const schedule = await loading;
+    await schedule(task);
+  };
 }

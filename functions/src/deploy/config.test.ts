@@ -80,7 +80,7 @@ describe("each parameter is refused outside its range", () => {
   });
 });
 
-test.each(["VISITORS", "ITEMS"])("%s refuses true, and says what it accepts", (name) => {
+test.each(["VISITORS", "ITEMS", "ADOPTED"])("%s refuses true, and says what it accepts", (name) => {
   expect(() => parseConfig({ ...DEFAULT_PARAMETERS, [name]: "true" })).toThrow(
     new RegExp(`^counter/invalid-config: ${name} is .*; set it to `),
   );

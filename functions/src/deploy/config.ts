@@ -9,6 +9,7 @@ import {
 } from "../../../core/src/index.ts";
 import { MAX_TASK_DELAY } from "../counter/cause.ts";
 import type { Millis } from "../counter/time.ts";
+import type { Edition } from "../counter/types.ts";
 import type { Config } from "../features/config.ts";
 import { invalidParameter } from "./parameterValue.ts";
 
@@ -17,8 +18,23 @@ export const DAY: Millis = 86_400_000;
 /** What a deployment has set: its configuration without the code of features, which the command line does not need. */
 export type Settings = Omit<Config, "plans">;
 
+export const EDITIONS = ["standard", "enterprise"] as const satisfies readonly Edition[];
+
+/**
+ * On Enterprise a shard takes so many writes per second at most before its counter grows: with the marks of these it stays below 1 KiB,
+ * which is one write unit (`test/docs/markSizes.test.ts`).
+ */
+const ENTERPRISE_WRITES_PER_SHARD = 0.35;
+
+/** The settings as they work on an edition. */
+export function settingsOn(edition: Edition, settings: Settings): Settings {
+  if (edition === "standard") return settings;
+  return { ...settings, edition, writesPerShard: Math.min(settings.writesPerShard, ENTERPRISE_WRITES_PER_SHARD) };
+}
+
 /** The settings of a deployment that keeps every default. */
 export const DEFAULT_SETTINGS: Settings = {
+  edition: "standard",
   collection: DEFAULT_COLLECTION,
   minShards: 1,
   maxShards: MAX_SHARDS,
@@ -29,6 +45,7 @@ export const DEFAULT_SETTINGS: Settings = {
   precision: 0.001,
   counted: undefined,
   mirrors: [],
+  adopted: false,
   visitors: "no",
   items: false,
   historyRetention: 30 * DAY,

@@ -2,7 +2,7 @@
 import { createRequire } from "node:module";
 import { afterEach, expect, test, vi } from "vitest";
 import { params } from "./parameters.ts";
-import { DEFAULT_PARAMETERS } from "./parseConfig.ts";
+import { DEFAULT_PARAMETERS, INSTANCE_PARAMETERS } from "./parseConfig.ts";
 
 const require = createRequire(import.meta.url);
 const { extractStack } = require("../../../node_modules/firebase-functions/lib/runtime/loader.js");
@@ -27,7 +27,7 @@ async function deployed(packaging: "plain codebase" | "kit", values: Record<stri
   const { backend } = await resolveBackend({
     build: buildFromV1Alpha1(manifest, PROJECT, "us-central1", "nodejs22"),
     firebaseConfig: { projectId: PROJECT },
-    userEnvs: { ...DEFAULT_PARAMETERS, SERVICE_ACCOUNT: "", MAX_INSTANCES: "0", ...values },
+    userEnvs: { ...DEFAULT_PARAMETERS, ...INSTANCE_PARAMETERS, ...values },
     nonInteractive: true,
   });
   type Endpoint = { httpsTrigger?: { invoker?: string[] } };
@@ -55,16 +55,18 @@ test.each(["plain codebase", "kit"] as const)(
 
 const FEATURES: readonly [parameters: Record<string, string>, functions: string[], open?: string[]][] = [
   [{ COUNTED_COLLECTION: "posts/{post}/comments" }, ["documentcreated", "documentdeleted"]],
+  [{ ADOPTED: "yes" }, ["shardupdated"]],
   [{ BRIDGE: "views=pages/{name}.visits" }, ["legacyshardwritten"]],
-  [{ VISITORS: "yes" }, ["mergevisitors"]],
-  [{ ITEMS: "yes" }, ["mergeitems"]],
+  [{ VISITORS: "yes" }, ["merge", "mergevisitors"]],
+  [{ ITEMS: "yes" }, ["merge", "mergeitems"]],
   [{ INGEST_COUNTERS: "views:*" }, ["ingest"], ["ingest"]],
   [{ INGEST_TOPIC: "tally-events" }, ["ingestmessages"]],
   [{ EVENTS_TOPIC: "tally-log" }, ["logevents"]],
   [{ EVENTS_TOPIC: "tally-log", EVENTS_COLLECTION: "counters" }, ["logevents", "logincrements"]],
   [{ TOTALS_COUNTERS: "views:*" }, ["totals"], ["totals"]],
+  [{ REGIONS: "us=(default), eu=tally-eu" }, ["exchange"]],
   // They need no function of their own.
-  [{ MIRRORS: "likes=posts/{name}.likes", REGIONS: "us=(default), eu=tally-eu", HISTORY_DAYS: "7" }, []],
+  [{ MIRRORS: "likes=posts/{name}.likes", HISTORY_DAYS: "7" }, []],
 ];
 
 test.each(FEATURES)("%j adds %j", async (values, functions, open = []) => {

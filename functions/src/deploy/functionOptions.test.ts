@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { functionOptions } from "./functionOptions.ts";
+import { functionOptions, minInstances } from "./functionOptions.ts";
 import { params } from "./parameters.ts";
 
 afterEach(() => vi.unstubAllEnvs());
@@ -18,9 +18,14 @@ test.each([
   expect(optionsWith({ EXT_MIGRATED_SYSTEM_MEMORY: exported }).memory).toBe(memory);
 });
 
-test("the most instances are those of MAX_INSTANCES; where it is 0, those that an extension had", () => {
-  expect(optionsWith({ EXT_MIGRATED_SYSTEM_MAXINSTANCES: undefined }).maxInstances).toBe(params.maxInstances);
-  expect(`${optionsWith({ EXT_MIGRATED_SYSTEM_MAXINSTANCES: "7" }).maxInstances}`).toBe(
-    "params.MAX_INSTANCES == 0 ? 7 : params.MAX_INSTANCES",
-  );
+test("the instances are those of the parameters; while one has its default, those that an extension had", () => {
+  const none = { EXT_MIGRATED_SYSTEM_MININSTANCES: undefined, EXT_MIGRATED_SYSTEM_MAXINSTANCES: undefined };
+  expect(optionsWith(none).maxInstances).toBe(params.maxInstances);
+  expect(minInstances()).toBe(params.minInstances);
+  const most = optionsWith({
+    EXT_MIGRATED_SYSTEM_MININSTANCES: "1",
+    EXT_MIGRATED_SYSTEM_MAXINSTANCES: "7",
+  }).maxInstances;
+  expect(`${most}`).toBe("params.MAX_INSTANCES == 10 ? 7 : params.MAX_INSTANCES");
+  expect(`${minInstances()}`).toBe("params.MIN_INSTANCES == 0 ? 1 : params.MIN_INSTANCES");
 });

@@ -5,6 +5,7 @@
  * and its template makes them global options. Tally's own options take precedence over these, so memory and instances are
  * taken from the variables here.
  */
+import type { Expression } from "firebase-functions/params";
 import type { GlobalOptions, MemoryOption } from "firebase-functions/v2";
 import { params } from "./parameters.ts";
 
@@ -14,18 +15,26 @@ const MORE_MEMORY: readonly MemoryOption[] = ["1GiB", "2GiB", "4GiB", "8GiB", "1
 
 type Options = "region" | "memory" | "concurrency" | "serviceAccount" | "maxInstances";
 
-/** An empty account and 0 instances mean the defaults. Read at deployment, when parameters have no values. */
+/** An empty account and 0 instances mean the platform's defaults. Read at deployment, when parameters have no values. */
 export function functionOptions(): Required<Pick<GlobalOptions, Options>> {
-  const { EXT_MIGRATED_SYSTEM_MEMORY: memory, EXT_MIGRATED_SYSTEM_MAXINSTANCES: instances } = process.env;
+  const { EXT_MIGRATED_SYSTEM_MEMORY: memory, EXT_MIGRATED_SYSTEM_MAXINSTANCES: most } = process.env;
   return {
     region: params.location,
     memory: MORE_MEMORY.find((more) => more === memory) ?? MEMORY,
     // The platform's default of 80 at a time would not fit into the memory.
     concurrency: 20,
     serviceAccount: params.serviceAccount,
-    maxInstances:
-      Number(instances) > 0
-        ? params.maxInstances.equals(0).thenElse(Number(instances), params.maxInstances)
-        : params.maxInstances,
+    maxInstances: setOr(params.maxInstances, most),
   };
+}
+
+/** For the functions that each increment passes on its way to a total. Read at deployment. */
+export function minInstances(): Expression<number> {
+  return setOr(params.minInstances, process.env.EXT_MIGRATED_SYSTEM_MININSTANCES);
+}
+
+/** The parameter; while it has its default, what the extension had. */
+function setOr(parameter: typeof params.maxInstances, migrated?: string): Expression<number> {
+  const byDefault = parameter.equals(parameter.options.default as number);
+  return Number(migrated) > 0 ? byDefault.thenElse(Number(migrated), parameter) : parameter;
 }

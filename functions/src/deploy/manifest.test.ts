@@ -63,13 +63,13 @@ describe("the extension and the function kit are the same", () => {
 
   /** Of each number: what is just too little, the least and the most that is accepted, and what is just too much. */
   const ranges: readonly (readonly [name: string, ...values: string[]])[] = [
+    ["MIN_INTERVAL_SECONDS", "0", "1", "3000", "3001"],
+    ["MAX_INTERVAL_SECONDS", "0", "1", "3000", "3001"],
+    ["PRECISION", "-0.1", "0", "1", "1.01"],
     ["MIN_SHARDS", "0", "1", "10000", "10001"],
     ["MAX_SHARDS", "0", "1", "10000", "10001"],
     ["WRITES_PER_SHARD", "0.009", "0.01", "1000", "1000.1"],
     ["SHRINK_COOLDOWN_SECONDS", "119", "120", "86400", "86401"],
-    ["MIN_INTERVAL_SECONDS", "0", "1", "3000", "3001"],
-    ["MAX_INTERVAL_SECONDS", "0", "1", "3000", "3001"],
-    ["PRECISION", "-0.1", "0", "1", "1.01"],
     ["HISTORY_DAYS", "-1", "0", "3650", "3651"],
     ["EXCHANGE_SECONDS", "0", "1", "3000", "3001"],
     ["INGEST_MAX_AMOUNT", "0", "1", "1000000", "1000001"],
@@ -111,8 +111,8 @@ describe("the extension and the function kit are the same", () => {
     const { options } = manifest.params.find(({ param }: Param) => param === "LOCATION");
     const offered: string[] = options.map(({ value }: { value: string }) => value);
     expect(offered.toSorted()).toEqual(firstGeneration.toSorted());
-    expect(["aggregate", "sweep"].map((name) => typeOf(name))).toEqual(
-      Array(2).fill("firebaseextensions.v1beta.function"),
+    expect(["aggregate", "merge", "exchange", "sweep"].map((name) => typeOf(name))).toEqual(
+      Array(4).fill("firebaseextensions.v1beta.function"),
     );
   });
 
@@ -198,9 +198,10 @@ describe("the extension and the function kit are the same", () => {
 
   const source = text("./triggers.ts");
 
-  test("the same functions", async () => {
+  test("the same functions, except that of ADOPTED", async () => {
     const declaredNames: string[] = manifest.resources.map(({ name }: { name: string }) => name);
-    expect(Object.keys(await endpoints()).toSorted()).toEqual(declaredNames.toSorted());
+    // See NOT_IN_EXTENSION.
+    expect(Object.keys(await endpoints()).toSorted()).toEqual([...declaredNames, "shardupdated"].toSorted());
   });
 
   test.each<string>(
@@ -233,11 +234,13 @@ describe("the extension and the function kit are the same", () => {
       const [, literal = ""] = new RegExp(`${name} = \\{(.+)\\}`).exec(source) ?? [];
       return Object.fromEntries([...literal.matchAll(/(\w+): (\d+)/g)].map(([, key, n]) => [key, Number(n)]));
     };
-    const { retryConfig, rateLimits } = resource("aggregate").taskQueueTrigger;
-    expect({ retryConfig, rateLimits }).toEqual({
-      retryConfig: numbersOf("retryConfig"),
-      rateLimits: numbersOf("rateLimits"),
-    });
+    for (const name of ["aggregate", "merge", "exchange"]) {
+      const { retryConfig, rateLimits } = resource(name).taskQueueTrigger;
+      expect({ retryConfig, rateLimits }, name).toEqual({
+        retryConfig: numbersOf("retryConfig"),
+        rateLimits: numbersOf("rateLimits"),
+      });
+    }
     expect(resource("sweep").scheduleTrigger.schedule).toBe(/schedule = "(.+)"/.exec(source)?.[1]);
     expect(resource("sweep").timeout).toBe(`${/timeoutSeconds: (\d+)/.exec(source)?.[1]}s`);
   });
@@ -253,8 +256,11 @@ test("in a plain codebase and a kit every function has the account, the region a
       params.serviceAccount,
       params.maxInstances,
     ]);
-    if (name !== "aggregate") continue;
-    const { retryConfig, rateLimits } = resource("aggregate").taskQueueTrigger;
+    const isOnTheWay = ["shardcreated", "shardzeroupdated", "baseupdated", "aggregate"].includes(name);
+    if (isOnTheWay) expect(endpoint.minInstances, name).toBe(params.minInstances);
+    else expect(endpoint.minInstances, name).not.toBe(params.minInstances);
+    if (!["aggregate", "merge", "exchange"].includes(name)) continue;
+    const { retryConfig, rateLimits } = resource(name).taskQueueTrigger;
     expect(endpoint.taskQueueTrigger).toMatchObject({ retryConfig, rateLimits });
   }
 });

@@ -2,17 +2,14 @@ import type { Functions } from "firebase-admin/functions";
 import { afterEach, describe, expect, test, vi } from "vitest";
 // @ts-expect-error: it is not among the declarations.
 import { extractStack } from "../../../node_modules/firebase-functions/lib/runtime/loader.js";
+import { FUNCTIONS } from "./coldStart.ts";
 import { GROUP } from "./packaging.ts";
 import { cloudTasks } from "./queue.ts";
 
 afterEach(() => vi.unstubAllEnvs());
 
 describe("the exported functions", () => {
-  const names = [
-    ...["aggregate", "baseupdated", "documentcreated", "documentdeleted", "ingest", "ingestmessages"],
-    ...["legacyshardwritten", "logevents", "logincrements", "mergeitems", "mergevisitors", "shardcreated"],
-    ...["shardzeroupdated", "sweep", "totals"],
-  ];
+  const names = FUNCTIONS.toSorted();
   /** Names and entry points as firebase-functions finds them: it skips what is not defined, and goes into groups. */
   async function exported(environment: Record<string, string | undefined>) {
     vi.stubEnv("GCLOUD_PROJECT", "demo-tally");

@@ -1,6 +1,6 @@
 /**
  * The parameters of a deployment: declared for the Firebase CLI, validated when they are first used. A test compares them with
- * `extension.yaml`, which declares all but {@link NOT_IN_EXTENSION}.
+ * `extension.yaml`, which declares all but {@link NOT_IN_EXTENSION}, in this order: the groups of docs/configuration.md.
  */
 import { defineInt, defineString } from "firebase-functions/params";
 import { MARK_LIFETIME_SECONDS, MAX_SHARDS, NO_COUNTED_COLLECTION } from "../../../core/src/index.ts";
@@ -8,7 +8,14 @@ import type { Config } from "../features/config.ts";
 import { FEATURE_PLANS } from "../features/plans.ts";
 import { type CounterList, parseCounterList } from "../http/counterList.ts";
 import { type IngestConfig, parseIngestConfig } from "../ingest/config.ts";
-import { DEFAULT_PARAMETERS as DEFAULTS, NO_TOPIC, type ParameterValues, parseConfig } from "./parseConfig.ts";
+import { packaging } from "./packaging.ts";
+import {
+  DEFAULT_PARAMETERS as DEFAULTS,
+  INSTANCE_PARAMETERS,
+  NO_TOPIC,
+  type ParameterValues,
+  parseConfig,
+} from "./parseConfig.ts";
 
 /** Checks of parameters that are strings, also of decimals: the Firebase CLI makes them when a value is entered. */
 const writesPerShard = {
@@ -27,23 +34,49 @@ const precision = {
 
 const yesOrNo = { text: { validationRegex: "^(yes|no)$", validationErrorMessage: "Enter yes or no." } };
 
+const edition = {
+  text: { validationRegex: "^(standard|enterprise)$", validationErrorMessage: "Enter standard or enterprise." },
+};
+
 const visitors = {
   text: { validationRegex: "^(no|yes|ingest)$", validationErrorMessage: "Enter no, yes or ingest." },
 };
 
 export const params = {
-  collection: defineString("COLLECTION", {
-    default: DEFAULTS.COLLECTION,
-    description: "The top-level collection that holds the counters. Clients and rules must name the same.",
+  // What most deployments set.
+  location: defineString("LOCATION", {
+    default: DEFAULTS.LOCATION,
+    description: "The region the functions run in: choose the one nearest to the database.",
   }),
   database: defineString("DATABASE_ID", {
     default: DEFAULTS.DATABASE_ID,
     description: "The id of the Firestore database that holds the counters.",
   }),
-  location: defineString("LOCATION", {
-    default: DEFAULTS.LOCATION,
-    description: "The region the functions run in: choose the one nearest to the database.",
+  edition: defineString("EDITION", {
+    default: DEFAULTS.EDITION,
+    input: edition,
+    description:
+      "The edition of the database, standard or enterprise: Enterprise bills bytes, so shards are kept small.",
   }),
+  collection: defineString("COLLECTION", {
+    default: DEFAULTS.COLLECTION,
+    description: "The top-level collection that holds the counters. Clients and rules must name the same.",
+  }),
+  // How fresh a total is.
+  minIntervalSeconds: defineInt("MIN_INTERVAL_SECONDS", {
+    default: Number(DEFAULTS.MIN_INTERVAL_SECONDS),
+    description: "A total is never published more often than this.",
+  }),
+  maxIntervalSeconds: defineInt("MAX_INTERVAL_SECONDS", {
+    default: Number(DEFAULTS.MAX_INTERVAL_SECONDS),
+    description: "A counter that is being written is published at least this often.",
+  }),
+  precision: defineString("PRECISION", {
+    default: DEFAULTS.PRECISION,
+    input: precision,
+    description: "The relative change of a total that is worth publishing: 0.001 is a tenth of a percent.",
+  }),
+  // How many shards a counter has.
   minShards: defineInt("MIN_SHARDS", {
     default: Number(DEFAULTS.MIN_SHARDS),
     description: "How many shards a counter starts with and shrinks back to.",
@@ -64,19 +97,15 @@ export const params = {
       "minute), and how long a surplus shard must have been quiet before it is folded: at least " +
       `${MARK_LIFETIME_SECONDS}, the time in which a write may be sent again.`,
   }),
-  minIntervalSeconds: defineInt("MIN_INTERVAL_SECONDS", {
-    default: Number(DEFAULTS.MIN_INTERVAL_SECONDS),
-    description: "A total is never published more often than this.",
+  // Visitors.
+  visitors: defineString("VISITORS", {
+    default: DEFAULTS.VISITORS,
+    input: visitors,
+    description:
+      "Whether visitors are counted: how many different people, beside how often. ingest: also those of requests to " +
+      "ingest. With them a script can inflate the number without bounds.",
   }),
-  maxIntervalSeconds: defineInt("MAX_INTERVAL_SECONDS", {
-    default: Number(DEFAULTS.MAX_INTERVAL_SECONDS),
-    description: "A counter that is being written is published at least this often.",
-  }),
-  precision: defineString("PRECISION", {
-    default: DEFAULTS.PRECISION,
-    input: precision,
-    description: "The relative change of a total that is worth publishing: 0.001 is a tenth of a percent.",
-  }),
+  // Counting a collection, and mirrors.
   countedCollection: defineString("COUNTED_COLLECTION", {
     default: DEFAULTS.COUNTED_COLLECTION,
     description:
@@ -89,24 +118,7 @@ export const params = {
       "Fields of your own documents to which totals are also written, by group: likes=posts/{name}.likes writes the total " +
       "of likes:42 to the field likes of posts/42. Separate several with commas.",
   }),
-  bridge: defineString("BRIDGE", {
-    default: DEFAULTS.BRIDGE,
-    description:
-      "Only while you move from Google's counter extension: the fields that it counts, by group: views=pages/{name}.visits " +
-      "counts what old apps add to the field visits of pages/home in views:home, and shows the total in the field.",
-  }),
-  visitors: defineString("VISITORS", {
-    default: DEFAULTS.VISITORS,
-    input: visitors,
-    description:
-      "Whether visitors are counted: how many different people, beside how often. ingest: also those of requests to " +
-      "ingest. With them a script can inflate the number without bounds.",
-  }),
-  items: defineString("ITEMS", {
-    default: DEFAULTS.ITEMS,
-    input: yesOrNo,
-    description: "Whether the most frequent items of events are found, such as the most played songs.",
-  }),
+  // Charts, and leaderboards of today.
   historyDays: defineInt("HISTORY_DAYS", {
     default: Number(DEFAULTS.HISTORY_DAYS),
     description: "How many days the past totals of each minute and hour are kept, for charts. 0 keeps none.",
@@ -117,6 +129,7 @@ export const params = {
       "The time zone in which a day begins, for the counts of today, this week and this month: a name such as " +
       "Europe/Berlin.",
   }),
+  // Regions.
   regions: defineString("REGIONS", {
     default: DEFAULTS.REGIONS,
     description:
@@ -125,8 +138,10 @@ export const params = {
   }),
   exchangeSeconds: defineInt("EXCHANGE_SECONDS", {
     default: Number(DEFAULTS.EXCHANGE_SECONDS),
-    description: "A total is never brought to the other regions more often than this.",
+    description:
+      "A total is never brought to the other regions more often than this, nor than every two seconds for each other region.",
   }),
+  // Events, and totals by HTTP.
   ingestCounters: defineString("INGEST_COUNTERS", {
     default: DEFAULTS.INGEST_COUNTERS,
     description:
@@ -155,6 +170,11 @@ export const params = {
     default: DEFAULTS.INGEST_TOPIC,
     description: `The Pub/Sub topic whose messages are counted, such as tally-events. ${NO_TOPIC} counts none.`,
   }),
+  items: defineString("ITEMS", {
+    default: DEFAULTS.ITEMS,
+    input: yesOrNo,
+    description: "Whether the most frequent items of events are found, such as the most played songs.",
+  }),
   eventsTopic: defineString("EVENTS_TOPIC", {
     default: DEFAULTS.EVENTS_TOPIC,
     description:
@@ -173,19 +193,49 @@ export const params = {
       "The counters whose totals the function totals shows to anyone on the internet, whatever the rules say: list only " +
       "those that the rules let every client read. Ids, or groups such as views:*, separated by commas. Empty: none.",
   }),
+  // Counters that apps have counted before.
+  adopted: defineString("ADOPTED", {
+    default: DEFAULTS.ADOPTED,
+    input: yesOrNo,
+    description:
+      "Only while old apps still write counters that you have made by hand, with num_shards: yes counts each of their writes " +
+      "at once. Every write of any shard then costs an invocation.",
+  }),
+  bridge: defineString("BRIDGE", {
+    default: DEFAULTS.BRIDGE,
+    description:
+      "Only while you move from Google's counter extension: the fields that it counts, by group: views=pages/{name}.visits " +
+      "counts what old apps add to the field visits of pages/home in views:home, and shows the total in the field.",
+  }),
+  // The account and the instances of the functions: not in the extension.
   serviceAccount: defineString("SERVICE_ACCOUNT", {
-    default: "",
+    default: INSTANCE_PARAMETERS.SERVICE_ACCOUNT,
     description:
       "The account the functions run as: an email, or name@ for one of this project. Empty: the project's default one.",
   }),
+  minInstances: defineInt("MIN_INSTANCES", {
+    default: Number(INSTANCE_PARAMETERS.MIN_INSTANCES),
+    description:
+      "How many instances of each of the four functions between an increment and its total are kept running, " +
+      "against cold starts. They cost also while nothing is counted.",
+  }),
+  // In some regions a new project has no quota for more: https://github.com/firebase/firebase-tools/pull/5867
   maxInstances: defineInt("MAX_INSTANCES", {
-    default: 0,
+    default: Number(INSTANCE_PARAMETERS.MAX_INSTANCES),
     description: "How many instances each function may have at a time. 0: what the platform allows by default.",
   }),
 };
 
-/** The Extensions service sets these itself: a service account with the roles in `extension.yaml`, and the most instances. */
-export const NOT_IN_EXTENSION: readonly string[] = [params.serviceAccount.name, params.maxInstances.name];
+/**
+ * The Extensions service sets these itself: a service account with the roles in `extension.yaml`, and the numbers of instances. And an
+ * extension would have the function of ADOPTED always, which costs an invocation for each write.
+ */
+export const NOT_IN_EXTENSION: readonly string[] = [
+  params.adopted.name,
+  params.serviceAccount.name,
+  params.minInstances.name,
+  params.maxInstances.name,
+];
 
 let deployed: Config | undefined;
 
@@ -208,5 +258,7 @@ export function deployedTotalsCounters(): CounterList {
 }
 
 function deployedValues(): ParameterValues {
-  return Object.fromEntries(Object.values(params).map((parameter) => [parameter.name, parameter.value()] as const));
+  const missing = packaging() === "extension" ? NOT_IN_EXTENSION : [];
+  const set = Object.values(params).filter(({ name }) => !missing.includes(name));
+  return { ...DEFAULTS, ...Object.fromEntries(set.map((parameter) => [parameter.name, parameter.value()] as const)) };
 }

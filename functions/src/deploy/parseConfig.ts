@@ -1,7 +1,8 @@
 /** The parameters of a deployment, as they are entered, to the configuration: by the functions, and by the CLI's `doctor`. */
 import { NO_COUNTED_COLLECTION, parseCountedCollection, parseMirrors } from "../../../core/src/index.ts";
-import { parseRegions } from "../features/regions/config.ts";
-import { DAY, DEFAULT_SETTINGS, type Settings, validConfig } from "./config.ts";
+import { parseRegions, regionCount } from "../features/regions/config.ts";
+import { intervalsOf } from "../features/regions/intervals.ts";
+import { DAY, DEFAULT_SETTINGS, EDITIONS, type Settings, settingsOn, validConfig } from "./config.ts";
 import { choiceOf } from "./parameterValue.ts";
 
 /** The values of the parameters of parameters.ts, by name. */
@@ -12,21 +13,20 @@ export const NO_TOPIC = "none";
 
 /** The defaults of the parameters that decide what is counted, and how, as they are entered. */
 export const DEFAULT_PARAMETERS = {
-  COLLECTION: DEFAULT_SETTINGS.collection,
-  DATABASE_ID: "(default)",
   LOCATION: "us-central1",
+  DATABASE_ID: "(default)",
+  EDITION: DEFAULT_SETTINGS.edition,
+  COLLECTION: DEFAULT_SETTINGS.collection,
+  MIN_INTERVAL_SECONDS: String(DEFAULT_SETTINGS.minInterval / 1_000),
+  MAX_INTERVAL_SECONDS: String(DEFAULT_SETTINGS.maxInterval / 1_000),
+  PRECISION: String(DEFAULT_SETTINGS.precision),
   MIN_SHARDS: String(DEFAULT_SETTINGS.minShards),
   MAX_SHARDS: String(DEFAULT_SETTINGS.maxShards),
   WRITES_PER_SHARD: String(DEFAULT_SETTINGS.writesPerShard),
   SHRINK_COOLDOWN_SECONDS: String(DEFAULT_SETTINGS.shrinkCooldown / 1_000),
-  MIN_INTERVAL_SECONDS: String(DEFAULT_SETTINGS.minInterval / 1_000),
-  MAX_INTERVAL_SECONDS: String(DEFAULT_SETTINGS.maxInterval / 1_000),
-  PRECISION: String(DEFAULT_SETTINGS.precision),
+  VISITORS: "no",
   COUNTED_COLLECTION: NO_COUNTED_COLLECTION,
   MIRRORS: "",
-  BRIDGE: "",
-  VISITORS: "no",
-  ITEMS: "no",
   HISTORY_DAYS: String(DEFAULT_SETTINGS.historyRetention / DAY),
   TIME_ZONE: DEFAULT_SETTINGS.timeZone,
   REGIONS: "",
@@ -37,9 +37,19 @@ export const DEFAULT_PARAMETERS = {
   INGEST_MAX_AMOUNT: "100",
   INGEST_AMOUNT_PER_SECOND: "50",
   INGEST_TOPIC: NO_TOPIC,
+  ITEMS: "no",
   EVENTS_TOPIC: "",
   EVENTS_COLLECTION: NO_COUNTED_COLLECTION,
   TOTALS_COUNTERS: "",
+  ADOPTED: "no",
+  BRIDGE: "",
+} as const satisfies ParameterValues;
+
+/** The same of the account and the instances, which no configuration has. The Extensions service sets these itself. */
+export const INSTANCE_PARAMETERS = {
+  SERVICE_ACCOUNT: "",
+  MIN_INSTANCES: "0",
+  MAX_INSTANCES: "10",
 } as const satisfies ParameterValues;
 
 /**
@@ -50,8 +60,10 @@ export const DEFAULT_PARAMETERS = {
 export function parseConfig(values: ParameterValues, isEmulated = false, project?: string): Settings {
   const text = (name: string) => String(values[name]);
   const number = (name: string) => Number(values[name]);
-  return validConfig(
+  const edition = choiceOf("EDITION", text("EDITION"), EDITIONS);
+  const valid = validConfig(
     {
+      edition,
       collection: text("COLLECTION"),
       minShards: number("MIN_SHARDS"),
       maxShards: number("MAX_SHARDS"),
@@ -62,6 +74,7 @@ export function parseConfig(values: ParameterValues, isEmulated = false, project
       precision: number("PRECISION"),
       counted: parseCountedCollection(text("COUNTED_COLLECTION")),
       mirrors: [...parseMirrors(text("MIRRORS"), "MIRRORS"), ...parseMirrors(text("BRIDGE"), "BRIDGE")],
+      adopted: choiceOf("ADOPTED", text("ADOPTED"), ["no", "yes"]) === "yes",
       visitors: choiceOf("VISITORS", text("VISITORS"), ["no", "yes", "ingest"]),
       items: choiceOf("ITEMS", text("ITEMS"), ["no", "yes"]) === "yes",
       historyRetention: number("HISTORY_DAYS") * DAY,
@@ -71,4 +84,5 @@ export function parseConfig(values: ParameterValues, isEmulated = false, project
     },
     isEmulated,
   );
+  return intervalsOf(settingsOn(edition, valid), regionCount(valid.regions));
 }

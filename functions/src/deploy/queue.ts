@@ -1,11 +1,23 @@
 /**
- * Schedules the tasks of counters: with Cloud Tasks, or in the emulator with timers of this process. Tasks of the same counter, time and kind are one task, even if several instances schedule it.
+ * Schedules the tasks of counters: with Cloud Tasks, or in the emulator with timers of this process. Tasks of the same counter, time and
+ * kind are one task, even if several instances schedule it.
  */
 import { createHash } from "node:crypto";
 import type { Functions } from "firebase-admin/functions";
-import type { CounterTask, Schedule } from "../counter/cause.ts";
+import type { CounterTask, Schedule, TaskKinds } from "../counter/cause.ts";
 import { type Millis, sleep } from "../counter/time.ts";
 import { nameInCodebase, packaging } from "./packaging.ts";
+
+/** The function, and so the queue, that runs a task: many merges or exchanges delay no measurement. */
+const FUNCTION_OF: { readonly [kind in keyof TaskKinds]: TaskFunction } = {
+  poll: "aggregate",
+  followUp: "aggregate",
+  mergeVisitors: "merge",
+  mergeItems: "merge",
+  exchange: "exchange",
+  exchangeVisitors: "exchange",
+};
+type TaskFunction = "aggregate" | "merge" | "exchange";
 
 /**
  * Schedules tasks with Cloud Tasks, at most `MAX_TASK_DELAY` ahead. Cost: 1 task operation, whether the task is new or not.
@@ -14,16 +26,19 @@ import { nameInCodebase, packaging } from "./packaging.ts";
 export function cloudTasks(functions: Functions, location: string): Schedule {
   const { FUNCTIONS_EMULATOR, FIREBASE_KIT_INSTANCE_ID: kit } = process.env;
   const at = `locations/${location}/functions`;
-  const name = packaging() === "plain codebase" ? nameInCodebase("aggregate") : "aggregate";
-  // For a kit's own queue the Admin SDK needs the machine's credentials, which an emulator may lack. The full name with the
-  // scope `global` avoids that.
-  const queue =
-    FUNCTIONS_EMULATOR && kit
-      ? functions.taskQueue<CounterTask>(`${at}/kit-${kit}-${name}`, { scope: "global" })
-      : functions.taskQueue<CounterTask>(`${at}/${name}`);
+  const queueOf = (name: TaskFunction) => {
+    const deployed = packaging() === "plain codebase" ? nameInCodebase(name) : name;
+    // For a kit's own queue the Admin SDK needs the machine's credentials, which an emulator may lack. The full name with the
+    // scope `global` avoids that.
+    return FUNCTIONS_EMULATOR && kit
+      ? functions.taskQueue<CounterTask>(`${at}/kit-${kit}-${deployed}`, { scope: "global" })
+      : functions.taskQueue<CounterTask>(`${at}/${deployed}`);
+  };
+  const queues = { aggregate: queueOf("aggregate"), merge: queueOf("merge"), exchange: queueOf("exchange") };
   return async (task) => {
+    const options = { id: taskName(task), scheduleTime: new Date(task.due), dispatchDeadlineSeconds: 60 };
     try {
-      await queue.enqueue(task, { id: taskName(task), scheduleTime: new Date(task.due), dispatchDeadlineSeconds: 60 });
+      await queues[FUNCTION_OF[task.kind]].enqueue(task, options);
     } catch (error) {
       if ((error as { code?: string }).code !== "functions/task-already-exists") throw error;
     }

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { DeployedBackend } from "../features/backend.ts";
+import { DEFAULT_CONFIG } from "./defaultConfig.ts";
 import { runSweep } from "./runSweep.ts";
 
 test("the sweep looks for counters to reconcile, and for lost polls, though the other query never ends", () => {
@@ -13,6 +14,6 @@ test("the sweep looks for counters to reconcile, and for lost polls, though the 
     limit: () => query,
     get: () => new Promise(() => {}),
   };
-  void runSweep({ counters: query, now: Date.now } as unknown as DeployedBackend);
+  void runSweep({ config: DEFAULT_CONFIG, counters: query, now: Date.now } as unknown as DeployedBackend);
   expect(fields).toEqual(expect.arrayContaining(["phase", "nextReconcileAt"]));
 });

@@ -1,5 +1,6 @@
 /** Runs a task of any kind. */
 import { runAggregationTask } from "../counter/aggregate.ts";
+import { attempt } from "../counter/attempts.ts";
 import type { CounterTask, TaskKinds } from "../counter/cause.ts";
 import type { DeployedBackend } from "../features/backend.ts";
 import { itemMerging } from "../features/items/topItems.ts";
@@ -16,6 +17,7 @@ const RUN: { readonly [kind in keyof TaskKinds]: (backend: DeployedBackend, task
   exchangeVisitors: runExchange,
 };
 
-export function runTask(backend: DeployedBackend, task: CounterTask): Promise<void> {
-  return RUN[task.kind](backend, task);
+/** @throws only if the next attempt of a task that failed cannot be scheduled */
+export async function runTask(backend: DeployedBackend, task: CounterTask): Promise<void> {
+  await attempt(backend, task, () => RUN[task.kind](backend, task));
 }

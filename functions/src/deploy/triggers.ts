@@ -5,27 +5,23 @@
  * only, so there the same handlers are wrapped for it.
  */
 import type { DocumentReference, DocumentSnapshot, QueryDocumentSnapshot } from "firebase-admin/firestore";
-import { expr } from "firebase-functions/params";
-import * as v1 from "firebase-functions/v1";
+import { type Expression, expr } from "firebase-functions/params";
 import {
   onDocumentCreated,
   onDocumentDeleted,
   onDocumentUpdated,
   onDocumentWritten,
 } from "firebase-functions/v2/firestore";
-import { onRequest } from "firebase-functions/v2/https";
-import { onMessagePublished } from "firebase-functions/v2/pubsub";
-import { onSchedule } from "firebase-functions/v2/scheduler";
-import { onTaskDispatched } from "firebase-functions/v2/tasks";
 import { LEGACY_SHARDS } from "../../../admin/src/internal.ts";
-import { counterIdOf, NO_COUNTED_COLLECTION } from "../../../core/src/index.ts";
+import { NO_COUNTED_COLLECTION } from "../../../core/src/index.ts";
 import type { CounterTask } from "../counter/cause.ts";
-import { logError } from "../counter/log.ts";
+import { TRIGGER_SHARDS } from "../counter/shards.ts";
 import { type Millis, toMillis } from "../counter/time.ts";
-import { createWakeHandler, hasCounted, latestDeletionTime } from "../counter/wake.ts";
+import { createWakeHandler, hasCounted } from "../counter/wake.ts";
 import { runSweep } from "../deploy/runSweep.ts";
 import type { DeployedBackend } from "../features/backend.ts";
 import { createBridgeHandler } from "../features/bridge/bridge.ts";
+import { collectionEvent, latestDeletionTime } from "../features/collections/events.ts";
 import { itemMerging } from "../features/items/topItems.ts";
 import { createMergeHandler } from "../features/merge.ts";
 import { visitorMerging } from "../features/visitors/visitors.ts";
@@ -34,7 +30,8 @@ import { createHttpIngest, createMessageIngest } from "../ingest/index.ts";
 import { keepBodies } from "../ingest/requestBody.ts";
 import { createHttpTotals } from "../totals/index.ts";
 import { createBackend } from "./backend.ts";
-import { functionOptions } from "./functionOptions.ts";
+import { defineWhereRun, sdk } from "./coldStart.ts";
+import { functionOptions, minInstances } from "./functionOptions.ts";
 import { packaging } from "./packaging.ts";
 import { deployedIngestConfig, deployedTotalsCounters, params } from "./parameters.ts";
 import { NO_TOPIC } from "./parseConfig.ts";
@@ -71,17 +68,33 @@ const options = functionOptions();
 /** Events are retried for up to a day. The deletion of a shard needs no trigger: the fold has written its count to `base`. */
 const retried = { ...options, database: params.database, retry: true } as const;
 
+/** The functions that each increment passes on its way to a total have `MIN_INSTANCES`. */
+const onTheWay = { ...options, minInstances: minInstances() } as const;
+const retriedOnTheWay = { ...retried, ...onTheWay } as const;
+
 export const shardcreated = onDocumentCreated(
-  { document: expr`${params.collection}/{counterId}/shards/{shardId}`, ...retried },
+  { document: expr`${params.collection}/{counterId}/shards/{shardId}`, ...retriedOnTheWay },
   ({ data }) => shardWritten(data),
 );
 export const shardzeroupdated = onDocumentUpdated(
-  { document: expr`${params.collection}/{counterId}/shards/0`, ...retried },
+  { document: expr`${params.collection}/{counterId}/shards/0`, ...retriedOnTheWay },
   ({ data }) => shardWritten(data?.after, data?.before),
 );
 export const baseupdated = onDocumentUpdated(
-  { document: expr`${params.collection}/{counterId}/shards/base`, ...retried },
+  { document: expr`${params.collection}/{counterId}/shards/base`, ...retriedOnTheWay },
   ({ data }) => shardWritten(data?.after, data?.before),
+);
+
+/** Updates of all other shards, which are silent without it: old clients of adopted counters write them. */
+export const shardupdated = onDocumentUpdated(
+  {
+    document: expr`${params.collection}/{counterId}/shards/{shardId}`,
+    omit: params.adopted.equals("no"),
+    ...retried,
+  },
+  async ({ data }) => {
+    if (data && !TRIGGER_SHARDS.includes(data.after.id)) await shardWritten(data.after, data.before);
+  },
 );
 
 /** @param before  the shard before an update; a new shard has none */
@@ -111,9 +124,8 @@ export const documentdeleted = onDocumentDeleted(counted, async ({ data, time })
 });
 
 async function countedDocumentChanged({ parent: collection }: DocumentReference, committedAt: Millis): Promise<void> {
-  const counterId = counterIdOf(collection.path, getBackend().config.counted);
-  if (counterId !== undefined) return await writeHandler()({ counterId, committedAt });
-  logError("cannot count this collection: its counter would have no id of its own", { collection: collection.path });
+  const event = collectionEvent(collection.path, committedAt, getBackend().config.counted);
+  if (event) await writeHandler()(event);
 }
 
 /** Moves increments of Google's extension into counters. Ignores deletions: the write before has triggered the move. */
@@ -166,25 +178,31 @@ const receiveMessage = (id: string, base64 = "") =>
   messageIngest()({ id, data: Buffer.from(base64, "base64").toString() });
 
 /** Many requests at a time, so that they share commits. The 1st generation has one at a time. */
-export const ingest = isExtension
-  ? v1.https.onRequest(receiveRequest)
-  : onRequest(
-      { ...options, omit: params.ingestCounters.equals(""), concurrency: 200, invoker: "public" },
-      receiveRequest,
-    );
+export const ingest = defineWhereRun("ingest", () =>
+  isExtension
+    ? sdk("v1/https").onRequest(receiveRequest)
+    : sdk("v2/https").onRequest(
+        { ...options, omit: params.ingestCounters.equals(""), concurrency: 200, invoker: "public" },
+        receiveRequest,
+      ),
+);
 
-export const ingestmessages = isExtension
-  ? v1.pubsub.topic(params.ingestTopic).onPublish(({ data }, { eventId }) => receiveMessage(eventId, data))
-  : onMessagePublished(
-      {
-        ...options,
-        omit: params.ingestTopic.equals(NO_TOPIC),
-        concurrency: 200,
-        topic: params.ingestTopic,
-        retry: true,
-      },
-      ({ data: { message } }) => receiveMessage(message.messageId, message.data),
-    );
+export const ingestmessages = defineWhereRun("ingestmessages", () =>
+  isExtension
+    ? sdk("v1/pubsub")
+        .topic(params.ingestTopic)
+        .onPublish(({ data }, { eventId }) => receiveMessage(eventId, data))
+    : sdk("v2/pubsub").onMessagePublished<string>(
+        {
+          ...options,
+          omit: params.ingestTopic.equals(NO_TOPIC),
+          concurrency: 200,
+          topic: params.ingestTopic,
+          retry: true,
+        },
+        ({ data: { message } }) => receiveMessage(message.messageId, message.data),
+      ),
+);
 
 const publish = lazily(() => publisher(params.eventsTopic.value()));
 
@@ -222,25 +240,43 @@ const httpTotals = lazily((backend) => createHttpTotals(backend, deployedTotalsC
 const showTotals: HttpTotals = (request, response) => httpTotals()(request, response);
 
 /** Many requests at a time, so that they share reads. */
-export const totals = isExtension
-  ? v1.https.onRequest(showTotals)
-  : onRequest({ ...options, omit: params.totalsCounters.equals(""), concurrency: 200, invoker: "public" }, showTotals);
+export const totals = defineWhereRun("totals", () =>
+  isExtension
+    ? sdk("v1/https").onRequest(showTotals)
+    : sdk("v2/https").onRequest(
+        { ...options, omit: params.totalsCounters.equals(""), concurrency: 200, invoker: "public" },
+        showTotals,
+      ),
+);
 
 function runDispatched(task: CounterTask): Promise<void> {
   const backend = getBackend();
   return backend.runByTimer && backend.now() < task.due ? backend.runByTimer(task) : runTask(backend, task);
 }
 
-/** Retries for about a day, like those of an event. */
+/** Retries for about a day, like those of an event. Few tasks need one: those that fail schedule their next attempt themselves. */
 const retryConfig = { maxAttempts: 100, minBackoffSeconds: 1, maxBackoffSeconds: 900 };
-/** Cloud Tasks allows 500 dispatches a second per queue. At about a second each, 25 instances suffice. */
-const rateLimits = { maxConcurrentDispatches: 500, maxDispatchesPerSecond: 500 };
+/** Cloud Tasks allows 500 dispatches a second per queue. Ten instances, as many as there are by default, run 200 tasks at a time. */
+const rateLimits = { maxConcurrentDispatches: 200, maxDispatchesPerSecond: 500 };
 const schedule = "every 5 minutes";
+const sweepOnce = () => runSweep(getBackend(), isLogged() ? publish() : undefined);
 
-export const aggregate = isExtension
-  ? v1.tasks.taskQueue({ retryConfig, rateLimits }).onDispatch(runDispatched)
-  : onTaskDispatched({ ...options, retryConfig, rateLimits }, ({ data }) => runDispatched(data));
+/** @param omit  when the queue is not needed */
+function taskQueue(name: "aggregate" | "merge" | "exchange", own: object, omit: boolean | Expression<boolean> = false) {
+  return defineWhereRun(name, () =>
+    isExtension
+      ? sdk("v1/tasks").taskQueue({ retryConfig, rateLimits }).onDispatch(runDispatched)
+      : sdk("v2/tasks").onTaskDispatched({ ...own, omit, retryConfig, rateLimits }, ({ data }) => runDispatched(data)),
+  );
+}
 
-export const sweep = isExtension
-  ? v1.pubsub.schedule(schedule).onRun(() => runSweep(getBackend()))
-  : onSchedule({ ...options, schedule, timeoutSeconds: 540 }, () => runSweep(getBackend()));
+export const aggregate = taskQueue("aggregate", onTheWay);
+const hasNoItems = params.items.equals("no").thenElse(true, false);
+export const merge = taskQueue("merge", options, params.visitors.equals("no").thenElse(hasNoItems, false));
+export const exchange = taskQueue("exchange", options, params.regions.equals(""));
+
+export const sweep = defineWhereRun("sweep", () =>
+  isExtension
+    ? sdk("v1/pubsub").schedule(schedule).onRun(sweepOnce)
+    : sdk("v2/scheduler").onSchedule({ ...options, schedule, timeoutSeconds: 540 }, sweepOnce),
+);

@@ -1,13 +1,17 @@
 /** What features need to know of a deployment besides the core's configuration. `deploy/config.ts` has the defaults and the validation. */
-import type { Mirror } from "../../../core/src/index.ts";
+import type { CountedCollection, Mirror } from "../../../core/src/index.ts";
 import type { Millis } from "../counter/time.ts";
 import type { CounterConfig } from "../counter/types.ts";
 import type { Regions } from "./regions/config.ts";
 
 /** The parameters of deploy/parameters.ts, parsed. */
 export interface Config extends CounterConfig {
+  /** The path of the counted collections, if any. */
+  readonly counted: CountedCollection | undefined;
   /** Of `MIRRORS` and `BRIDGE`. */
   readonly mirrors: readonly Mirror[];
+  /** Whether updates of all shards trigger, for counters that clients of other code write. */
+  readonly adopted: boolean;
   /** What counts visitors: nothing, clients, or requests to ingest, too. */
   readonly visitors: "no" | "yes" | "ingest";
   /** Whether the most frequent items are found. */

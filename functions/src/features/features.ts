@@ -1,5 +1,7 @@
 /** The features that join a publish. */
 import type { Feature } from "../counter/types.ts";
+import { adopted } from "./adopted/feature.ts";
+import { collections } from "./collections/feature.ts";
 import { history } from "./history/feature.ts";
 import { mirrors } from "./mirrors/feature.ts";
 import { regions } from "./regions/feature.ts";
@@ -12,5 +14,7 @@ export const FEATURES: readonly Feature[] = [
   mirrors,
   history,
   regions,
-  stock as Feature,
+  stock,
+  collections,
+  adopted,
 ];

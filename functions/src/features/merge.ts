@@ -2,12 +2,13 @@
  * Merges the pending documents of a counter's subcollection into one document. A merge runs at once if the last one is at
  * least ten seconds ago. Otherwise a task runs it ten seconds after the last one. One merge covers all events until then, so a counter costs the same at any rate.
  */
-import type { DocumentReference, DocumentSnapshot, Query, QuerySnapshot } from "firebase-admin/firestore";
+import type { DocumentReference, DocumentSnapshot, QuerySnapshot } from "firebase-admin/firestore";
 import type { CounterTask } from "../counter/cause.ts";
 import { coalesce } from "../counter/coalesce.ts";
 import { millis } from "../counter/fields.ts";
 import { type Millis, toMillis } from "../counter/time.ts";
 import type { DeployedBackend } from "./backend.ts";
+import { handleLost } from "./handleLost.ts";
 
 declare module "../counter/cause.ts" {
   interface TaskKinds {
@@ -30,8 +31,10 @@ export interface Merging {
   readonly target: (counter: string) => string;
   /** Whether the other regions get what was merged. */
   readonly isExchanged: boolean;
-  /** The pending documents, or some of them. */
-  readonly pending: (counter: DocumentReference) => Query;
+  /** The subcollection of a counter that has the pending documents. */
+  readonly subcollection: string;
+  /** How many of them one merge reads; all by default. */
+  readonly limit?: number;
   /**
    * Merges what was read, on the precondition that the document is as it was read before.
    *
@@ -71,6 +74,14 @@ export async function runMergeTask(
   await mergeOrSchedule(backend, merging, counterId, due);
 }
 
+/** For the sweep: merges what lost events have left. Cost: that of {@link handleLost}, and of a merge for each counter. */
+export function mergeLost(backend: DeployedBackend, merging: Merging): Promise<void> {
+  return handleLost(backend, backend.counters, merging.subcollection, async (counter, { readTime }) => {
+    await mergeOrSchedule(backend, merging, counter.id, toMillis(readTime));
+    return true;
+  });
+}
+
 /** Cost: 1 read. If the last merge is recent, 1 task operation; else 1 read per pending document and the cost of the merge. */
 async function mergeOrSchedule(
   backend: DeployedBackend,
@@ -95,7 +106,8 @@ async function mergeOrSchedule(
       return { asOf, scheduled: due };
     }
     const startedAt = now();
-    const pending = await merging.pending(counter).get();
+    const all = counter.collection(merging.subcollection);
+    const pending = await (merging.limit === undefined ? all : all.limit(merging.limit)).get();
     const readAt = toMillis(pending.readTime);
     const isIncluded = at <= readAt - snapshotLag;
     if (!isIncluded) {

@@ -1,8 +1,9 @@
 /** The pure halves of the features that plan something for a publish. */
 import type { FeaturePlan } from "../counter/types.ts";
+import { adoptedPlan } from "./adopted/adoptedPlan.ts";
 import { historyPlan } from "./history/history.ts";
-import { exchangePlan } from "./regions/schedule.ts";
-import { stockPlanning } from "./stock/stockPlan.ts";
+import { regionsPlan } from "./regions/schedule.ts";
+import { stockPlan } from "./stock/stockPlan.ts";
 import { windowsPlan } from "./windows/windows.ts";
 
-export const FEATURE_PLANS: readonly FeaturePlan[] = [windowsPlan, historyPlan, exchangePlan, stockPlanning];
+export const FEATURE_PLANS: readonly FeaturePlan[] = [windowsPlan, historyPlan, regionsPlan, stockPlan, adoptedPlan];

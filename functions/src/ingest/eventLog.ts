@@ -9,6 +9,8 @@
 import { randomUUID } from "node:crypto";
 import type { Firestore, QueryDocumentSnapshot, WriteBatch } from "firebase-admin/firestore";
 import { counterPath } from "../../../core/src/index.ts";
+import type { Backend } from "../counter/backend.ts";
+import { handleLost, isLost } from "../features/handleLost.ts";
 import type { Event } from "./events.ts";
 
 /** Version 1 of a record: the data of a message, as JSON. `ops/eventLog.json` has it as a table of BigQuery. */
@@ -46,7 +48,7 @@ interface OutboxDocument {
  * The size of an outbox document. Its event has 512 KB at most, JSON in base64 included
  * (https://cloud.google.com/eventarc/docs/quotas).
  */
-const MAX_OUTBOX_BYTES = 300_000;
+export const MAX_OUTBOX_BYTES = 300_000;
 
 /** Publishes records; resolves when Pub/Sub has them. */
 export type Publish = (records: readonly LogRecord[]) => Promise<void>;
@@ -108,6 +110,23 @@ export function addToOutbox(
 export async function publishOutbox(document: QueryDocumentSnapshot, publish: Publish): Promise<void> {
   await publish(JSON.parse(document.get("records")));
   await document.ref.delete();
+}
+
+/** How many documents of a counter the sweep publishes at most: some 6 MB. */
+const MAX_PUBLISHED = 20;
+
+/**
+ * For the sweep: publishes what lost events have left. A document that is not lost may hide it from one sweep, not from all: names are
+ * random, and such a document is soon published. Cost: that of {@link handleLost}, and 1 read and 1 delete per document.
+ */
+export function publishLost(backend: Backend, publish: Publish): Promise<void> {
+  return handleLost(backend, backend.counters, OUTBOX, async (counter) => {
+    const { docs } = await counter.collection(OUTBOX).limit(MAX_PUBLISHED).get();
+    await Promise.all(
+      docs.filter((document) => isLost(document, backend.now())).map((document) => publishOutbox(document, publish)),
+    );
+    return true;
+  });
 }
 
 /** The record of an entry that was created or deleted at `at`. Entries are not updated. */

@@ -2,12 +2,16 @@
 import { parseCounter } from "../counter/counterDocument.ts";
 import { nextPublishDue } from "../counter/interval.ts";
 import type { DeployedBackend } from "../features/backend.ts";
+import { collections } from "../features/collections/feature.ts";
 import type { CounterList } from "../http/counterList.ts";
 import { createTotalsHandler } from "./http.ts";
 import { createSharedReads, type Reading } from "./sharedReads.ts";
 
 /** The fields of a counter document that a total and the time of the next one depend on. */
-const FIELDS = ["total", "asOf", "rate", "amountRate", "countReads", "growing"];
+const FIELDS = [
+  ...["total", "asOf", "rate", "amountRate", "growing", "countReads", "countedCollection"],
+  ...["slowSince", "shardDocuments"],
+];
 
 export function createHttpTotals(
   { firestore, counters: collection, config, now }: DeployedBackend,
@@ -21,7 +25,7 @@ export function createHttpTotals(
     const snapshots = await firestore.getAll(...documents, { fieldMask: FIELDS });
     return new Map(
       snapshots.flatMap((snapshot) => {
-        const { published } = parseCounter(snapshot, []);
+        const { published } = parseCounter(snapshot, [collections]);
         if (!published) return [];
         const { total, asOf } = published;
         return [[snapshot.id, { total, asOf: Math.floor(asOf), nextDue: nextPublishDue(published, config) }]];

@@ -5,6 +5,7 @@
 import fc from "fast-check";
 import type { User, Value, Write } from "../rest.ts";
 import { AMOUNTS, CORRUPTIONS, type Corrupt, type Corruption, TIMES } from "./corruptions.ts";
+import { oldUpdate, oldWrongly } from "./oldClients.ts";
 import { BUCKETS, FOREIGN_SHARD_IDS, hashOf, integer, marksOf, SHARD_IDS, textOf, UIDS, visitorsOf } from "./oracle.ts";
 import { giveBack, take, takeWrongly } from "./takes.ts";
 import { cheat, paidClap, paidNote } from "./uses.ts";
@@ -51,7 +52,9 @@ const COUNTING = [
 const LIMITED = ["note", "clap", "cheat"] as const;
 const STOCK = ["take", "giveBack", "takeWrongly"] as const;
 
-type Kind = (typeof COUNTING | typeof LIMITED | typeof STOCK)[number];
+const OLD = ["oldUpdate", "oldWrongly"] as const;
+
+type Kind = (typeof COUNTING | typeof LIMITED | typeof STOCK | typeof OLD)[number];
 
 /** What a client does. `pick` makes all remaining choices. */
 interface Action {
@@ -181,6 +184,10 @@ function perform({ do: kind, shard, pick }: Action, user: User, context: BatchCo
       return giveBack(context, once, shard);
     case "takeWrongly":
       return takeWrongly(context, once, shard, pick);
+    case "oldUpdate":
+      return [oldUpdate(context.old, shard)];
+    case "oldWrongly":
+      return oldWrongly(context, shard, pick);
     case "overwrite": {
       const path = choose(context.paths, pick);
       return pick % 3 === 0 ? [{ path, delete: true }] : [{ path, set: { count: integer(100), total: integer(100) } }];
@@ -241,10 +248,13 @@ const counting = stepOf(
 const limited = stepOf(actionOf(["note", "clap"], LIMITED), "cheat");
 const stock = stepOf(actionOf(["take", "giveBack"], STOCK), "takeWrongly");
 
+const old = stepOf(actionOf(["oldUpdate"], OLD), "oldWrongly");
+
 /** Steps of each part of the rules, and of all. */
 export const STEPS = {
   counting,
   limited,
   stock,
-  all: fc.oneof({ weight: 3, arbitrary: counting }, limited, stock),
+  old,
+  all: fc.oneof({ weight: 3, arbitrary: counting }, limited, stock, old),
 } satisfies Record<string, fc.Arbitrary<Step>>;

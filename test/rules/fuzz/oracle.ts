@@ -15,6 +15,8 @@ export interface Counters {
   readonly limited: string;
   /** It is bounded. */
   readonly stock: string;
+  /** Old clients write it. */
+  readonly old: string;
   /** Documents of an app that are limited, too. */
   readonly notes: readonly string[];
   /** The collection of the limit documents, by uid. */
@@ -60,29 +62,35 @@ export function countersOf(id: string, parts: Part = "all"): Counters {
   const limit = `tallyLimits/claps:${id}/tallyUses`;
   const notes = ["0", "1"].map((note) => `notes/claps:${id}/all/${note}`);
   const stock = `counters/tickets:${id}`;
+  const old = `counters/hits:${id}`;
   const paths = {
     counting: [...around(open), ...around(perUser), `${closed}/shards/0`],
     limited: [...notes, `${limited}/shards/0`, ...UIDS.map((uid) => `${limit}/${uid}`)],
+    old: [
+      old,
+      ...[...SHARD_IDS, ...FOREIGN_SHARD_IDS, "7"].map((shard) => `${old}/shards/${shard}`),
+      ...[perUser, stock, closed].flatMap((counter) => SHARD_IDS.map((shard) => `${counter}/shards/${shard}`)),
+    ],
     stock: [
       ...SHARD_IDS.map((shard) => `${stock}/shards/${shard}`),
       ...UIDS.map((once) => `${stock}/tallyEntries/${once}`),
     ],
   };
-  const of = parts === "all" ? Object.values(paths).flat() : paths[parts];
-  return { open, closed, perUser, limited, stock, notes, limit, paths: of };
+  const of = parts === "all" ? [...new Set(Object.values(paths).flat())] : paths[parts];
+  return { open, closed, perUser, limited, stock, old, notes, limit, paths: of };
 }
 
 /** The limit of the notes and claps of a world. */
 export const LIMIT = { limit: 3, per: 70, burst: 2 };
 
 /** A part of the rules. */
-export type Part = "counting" | "limited" | "stock" | "all";
+export type Part = "counting" | "limited" | "stock" | "old" | "all";
 
 /** The units in each shard of stock. */
 const UNITS: Readonly<Record<string, number>> = { 0: 3, 1: 40 };
 
 /** The documents that a world begins with. */
-export function initialDocuments({ open, perUser, stock }: Counters): Write[] {
+export function initialDocuments({ open, perUser, stock, old }: Counters): Write[] {
   const document = (path: string, set: Fields): Write => ({ path, set });
   return [
     ...SHARD_IDS.map((id) =>
@@ -92,6 +100,11 @@ export function initialDocuments({ open, perUser, stock }: Counters): Write[] {
         writes: integer(0),
       }),
     ),
+    // One shard as it was made by hand, and others after the adoption.
+    document(old, { num_shards: integer(2) }),
+    document(`${old}/shards/0`, { count: integer(4) }),
+    document(`${old}/shards/1`, { shard: { stringValue: "1" }, count: integer(4), writes: integer(0) }),
+    document(`${old}/shards/base`, { shard: { stringValue: "base" }, count: integer(4), writes: integer(0) }),
     document(open, { total: integer(12), writes: integer(9) }),
     document(perUser, { total: integer(6), writes: integer(3) }),
     // A base as a fold or an import leaves it, and a shard that a server wrote with a count alone.
@@ -137,7 +150,7 @@ export interface Span {
 
 /** @returns the violation that an accepted batch has caused, if any */
 export function findViolation(
-  { open, perUser, limited, stock, notes, limit, paths }: Counters,
+  { open, perUser, limited, stock, old, notes, limit, paths }: Counters,
   before: World,
   after: World,
   user: User,
@@ -152,8 +165,14 @@ export function findViolation(
   ];
   const ownLimit = `${limit}/${user}`;
   const payable = new Set([...notes, claps]);
+  const oldShards = SHARD_IDS.map((id) => `${old}/shards/${id}`);
   for (const path of paths) {
     if (own.has(path) || shards.includes(path) || payable.has(path) || (user && path === ownLimit)) continue;
+    if (oldShards.includes(path)) {
+      const fault = faultOfOldShard(before[path], after[path]);
+      if (fault) return `${path}: ${fault}`;
+      continue;
+    }
     if (user !== null && path.startsWith(`${open}/tallyVisitors/`)) {
       const fault = faultOfBucket(path.slice(path.lastIndexOf("/") + 1), before[path], after[path], hashOf(user));
       if (fault) return `${path}: ${fault}`;
@@ -199,6 +218,14 @@ export function findViolation(
     if (units + taken !== UNITS[id]) return `${stock}: shard ${id} has ${units} units, and ${taken} are taken`;
   }
   return undefined;
+}
+
+/** The count of an old client's shard may be one more, and nothing else may change. */
+function faultOfOldShard(before: Fields | undefined, after: Fields | undefined): string | undefined {
+  if (!before || !after) return "is gone, or new";
+  const by = count(after) - count(before);
+  if (!after.count?.integerValue || ![0, 1].includes(by)) return `counts ${JSON.stringify(after.count)}, ${by} more`;
+  return isEqual({ ...before, count: null }, { ...after, count: null }) ? undefined : "has changed in other fields";
 }
 
 /** A bucket may get the user's own hash, once, at its end. */

@@ -5,6 +5,7 @@ import type { Oracle } from "../oracle/oracle.ts";
 import type { Action } from "../scenario/scenario.ts";
 import { documents } from "./documents.ts";
 import { googleExtension } from "./googleExtension.ts";
+import { handMade } from "./handMade.ts";
 import { increments } from "./increments.ts";
 import { operators } from "./operators.ts";
 import { type Handlers, Processes } from "./processes.ts";
@@ -33,6 +34,7 @@ export function createCallers(network: Network, oracle: Oracle, seed: number, is
     ...documents(processes),
     ...operators(processes),
     ...googleExtension(processes),
+    ...handMade(processes),
     closeClient: ({ client }) => processes.kill("client", client),
     killServer({ server }) {
       oracle.stock.serverDied();

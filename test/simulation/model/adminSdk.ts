@@ -142,7 +142,11 @@ export class WriteBatch extends Writes {
   }
   async commit(): Promise<{ writeTime: Timestamp }[]> {
     const { connection } = this.#firestore;
-    const commit = (writes: readonly Write[]) => connection.call(describe(writes), () => connection.commit(writes));
+    const commit = (writes: readonly Write[]) =>
+      connection.call(describe(writes), () => {
+        if (connection.isFailing(writes)) throw new Refused(Code.UNAVAILABLE, "fails for long");
+        return connection.commit(writes);
+      });
     const { process, database } = connection;
     const updateTimes = (await commitBy({ process, database, via: "batch" }, this.writes, commit)) as Micros[];
     return updateTimes.map((micros) => ({ writeTime: Timestamp.fromMicros(micros) }));

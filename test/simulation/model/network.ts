@@ -23,6 +23,8 @@ export interface Network {
   readonly snapshotLag: Micros;
   /** Whether the composite indexes are deployed. Without them, an ordered aggregation that sums is rejected. */
   readonly index: "ready" | "missing";
+  /** Whether a commit of the functions fails, whatever it would do. */
+  readonly isFailing?: (writes: readonly Write[]) => boolean;
   readonly onCommit: (commit: Commit) => void;
   /** Called with the paths that a commit changed. */
   readonly listeners: Set<(changed: readonly string[]) => void>;
@@ -60,6 +62,10 @@ export class Connection {
   }
   observeTransaction(paths: readonly string[]): void {
     this.#network.onTransaction(this.process, paths);
+  }
+
+  isFailing(writes: readonly Write[]): boolean {
+    return this.process.name.startsWith("instance ") && this.#network.isFailing?.(writes) === true;
   }
 
   /** Commits at the server. @returns the update time of each written document */

@@ -63,6 +63,6 @@ export const bridgeMutations: Record<string, Mutation> = {
     readTime: (at, { collection }, { name }) =>
       name.startsWith("instance") && collection === `${BRIDGED.document}/_counter_shards_` ? at + 10_000_000 : at,
     breaks: ["I9"],
-    seed: 90,
+    seed: 328,
   },
 };

@@ -27,7 +27,7 @@ export const mergeMutations: Record<string, Mutation> = {
     readTime: (at, { collection }, { name }) =>
       name.startsWith("instance") && collection.endsWith("/tallyVisitors") ? at + 2_000_000 : at,
     breaks: ["I10"],
-    seed: 23,
+    seed: 200,
   },
   "a merged bucket is deleted as it is now": {
     ...committing("instance", isBucket, those(isBucket, withoutPrecondition)),
@@ -48,7 +48,7 @@ export const mergeMutations: Record<string, Mutation> = {
   "a merge of items overwrites a summary that has changed": {
     ...mergingItems(late(those(isSummary, withoutPrecondition))),
     breaks: ["I13"],
-    seed: 5,
+    seed: 32,
   },
   "items are deleted after the commit of their merge": {
     ...mergingItems(inTwoCommits((write) => !isDeletion(write))),

@@ -15,8 +15,8 @@ import type { Change, Database, QueryPlan, Version, Write } from "../model/datab
 import type { Micros } from "../model/values.ts";
 import type { Process } from "../scheduler.ts";
 
-/** One database, several regions, or one database whose clients watch what they count. */
-export type World = "one database" | "regions" | "watches";
+/** One database or several regions; clients that watch; a step that fails for long; one kind of fault at its worst; old apps. */
+export type World = "one database" | "failing" | "regions" | "watches" | "worst" | "adopted";
 
 /** Who commits, and how. The name of a process says what it is: `instance 0`, `server 1`, `client 2`, `reset`, `import`. */
 export interface Committer {

@@ -44,7 +44,7 @@ export const stockMutations: Record<string, Mutation> = {
     breaks: ["I12"],
   },
   "a fold moves units of a bounded counter into base": {
-    ...deciding((step) => (step.do === "fold" ? { ...step, keepsUnits: false } : step)),
+    ...deciding((step) => (step.do === "fold" ? { ...step, onlyEmpty: false } : step)),
     breaks: ["I12"],
     isRare: true,
   },

@@ -6,8 +6,6 @@ import type { Settings } from "../../../functions/src/deploy/config.ts";
 import type { Micros } from "../model/values.ts";
 import type { Fail } from "./violation.ts";
 
-const SECOND: Micros = 1_000_000;
-
 interface UnpublishedWrite {
   readonly time: Micros;
   readonly deadline: Micros;
@@ -24,11 +22,14 @@ interface CounterState {
 export class FreshnessCheck {
   readonly #config: Settings;
   readonly #fail: Fail;
+  readonly #slack: Micros;
   readonly #counters = new Map<string, CounterState>();
 
-  constructor(config: Settings, fail: Fail) {
+  /** @param slack  how late a publish may be beyond its interval */
+  constructor(config: Settings, fail: Fail, slack: Micros) {
     this.#config = config;
     this.#fail = fail;
+    this.#slack = slack;
   }
 
   /** @param triggers  whether the write triggers a function */
@@ -36,7 +37,7 @@ export class FreshnessCheck {
     const state = this.#state(counter);
     const soon = time + (this.#config.maxInterval + this.#config.minInterval) * 1_000;
     const deadline = triggers || state.hasSeveralShards ? soon : Math.max(state.nextPollAt, soon);
-    state.unpublished.push({ time, deadline: deadline + SECOND, triggers });
+    state.unpublished.push({ time, deadline: deadline + this.#slack, triggers });
   }
 
   checkPublish(
@@ -50,7 +51,7 @@ export class FreshnessCheck {
     state.nextPollAt = nextPollAt;
     state.hasSeveralShards = shardCount > 1;
     // The announced poll publishes what was written during this publish.
-    const pollDeadline = state.hasSeveralShards ? 0 : nextPollAt + SECOND;
+    const pollDeadline = state.hasSeveralShards ? 0 : nextPollAt + this.#slack;
     state.unpublished = state.unpublished
       .filter((write) => write.time > asOf)
       .map((write) => (write.triggers ? write : { ...write, deadline: Math.max(write.deadline, pollDeadline) }));

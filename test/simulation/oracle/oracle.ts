@@ -17,6 +17,7 @@ import { DriftCheck } from "./drift.ts";
 import { FreshnessCheck } from "./freshness.ts";
 import { HistoryCheck } from "./history.ts";
 import { IncrementCheck } from "./increments.ts";
+import { Lateness } from "./lateness.ts";
 import { MirrorCheck } from "./mirrors.ts";
 import { OnceIncrementCheck } from "./onceIncrements.ts";
 import { ShownCheck } from "./shown.ts";
@@ -32,6 +33,8 @@ export type Intent =
   | { readonly kind: "none" }
   /** A write without Tally may add any amount. */
   | { readonly kind: "anything" }
+  /** What was there before the functions were. */
+  | { readonly kind: "before" }
   /** Increments are compared with the calls of the process. */
   | { readonly kind: "increments" }
   /** Sets the sum as of an instant after the call. */
@@ -81,14 +84,20 @@ export class Oracle {
   readonly shown: ShownCheck;
   readonly stock: StockCheck;
   readonly topItems: TopItemsCheck;
+  readonly lateness = new Lateness();
   readonly #windows: WindowCheck;
-  readonly #mirrors: MirrorCheck;
+  readonly mirrors: MirrorCheck;
   readonly #history: HistoryCheck;
   readonly #freshness: FreshnessCheck;
+  /** The counters that were published without mirror and history, because these had failed. */
+  readonly #leftOut = new Set<string>();
   /** The first violation of the run. */
   violation: Violation | undefined;
 
-  constructor({ config, faults, latency, snapshotLag }: Scenario, onViolation: (violation: Violation) => void) {
+  constructor(
+    { config, faults, latency, snapshotLag, failing }: Scenario,
+    onViolation: (violation: Violation) => void,
+  ) {
     this.#config = config;
     this.#isFaultless = faults.length === 0 && latency < 10_000;
     this.#snapshotLag = snapshotLag;
@@ -102,9 +111,14 @@ export class Oracle {
     this.stock = new StockCheck(this.fail, snapshotLag);
     this.topItems = new TopItemsCheck(this.fail, snapshotLag > 0);
     this.#windows = new WindowCheck(config.timeZone, this.fail);
-    this.#mirrors = new MirrorCheck(this.fail);
-    this.#history = new HistoryCheck(config, this.fail);
-    this.#freshness = new FreshnessCheck(config, this.fail);
+    this.mirrors = new MirrorCheck(this.fail);
+    this.#history = new HistoryCheck(config, this.fail, this.#leftOut);
+    this.#freshness = new FreshnessCheck(config, this.fail, failing ? 3_000_000 : 1_000_000);
+  }
+
+  /** The functions have failed to write its mirror or history, and publish without. */
+  leftOut(counter: string): void {
+    this.#leftOut.add(counter);
   }
 
   /** A process without an intent makes increments. */
@@ -135,7 +149,7 @@ export class Oracle {
       if (after.path.startsWith(`${ORDERS.collection}/`)) orders += created;
       if (after.path.startsWith(`${POSTS}/`)) this.#followPost(created, time);
       if (after.path.startsWith("pages/"))
-        this.#mirrors.checkWrite(process, { before, after }, changes, kind === "none");
+        this.mirrors.checkWrite(process, { before, after }, changes, kind === "none");
       const [root, counter = "", collection, id = ""] = after.path.split("/");
       if (root !== this.#config.collection) continue;
       if (counter === POSTS) {
@@ -171,6 +185,7 @@ export class Oracle {
     this.drift.onCommit(process, drift, time, changes, kind === "anything");
     for (const change of changes) {
       if (!isCounter(change.after.path, this.#config)) continue;
+      if (kind === "before") this.#freshness.forget(change.after.path.slice(this.#config.collection.length + 1));
       this.shown.published(change.after.path.slice(this.#config.collection.length + 1), change.after.fields);
       this.#checkPublish(change, time);
     }
@@ -227,6 +242,7 @@ export class Oracle {
     const state = this.#state(counter);
     state.newestWrite = time;
     if (triggers) state.newestTriggeringWrite = time;
+    this.lateness.followWrite(counter, time);
     if (this.#isFaultless) this.#freshness.followWrite(counter, time, triggers);
   }
 
@@ -239,6 +255,7 @@ export class Oracle {
       // A pending reset cannot tell the next `base` from the missing one it has read: both are new.
       state.lastReset = 0;
       this.#freshness.forget(counter);
+      this.lateness.forget(counter);
     }
     for (const { after } of changes) {
       if (isCounter(after.path, this.#config))
@@ -300,8 +317,9 @@ export class Oracle {
       this.fail("I5", `${counter} publishes ${shards} shards, but ${reservation.shards} are reserved`);
     const previous = before.fields;
     if (this.#snapshotLag === 0 && this.deletedAt(counter) === 0) this.#windows.checkPublish(counter, before, after);
-    if (total !== previous?.total) this.#mirrors.checkPublish(counter, total, time);
+    if (total !== previous?.total) this.mirrors.checkPublish(counter, total, time, this.#leftOut.has(counter));
     if (previous?.asOf) this.#checkOrder(counter, previous, after.fields as Fields);
+    this.lateness.published(counter, asOf, time);
     const nextPollAt = microsOf(after.fields?.nextPollAt) || 0;
     if (this.#isFaultless) this.#freshness.checkPublish(counter, { asOf, time, shardCount: shards, nextPollAt });
   }
@@ -321,7 +339,8 @@ export class Oracle {
       return time > previousAsOf - this.#snapshotLag && index >= Number(previous.shardCount);
     });
     const { growing, ...aging } = previous as unknown as Published;
-    const usual = publishInterval(aging, this.#config);
+    const counted = { path: "", reads: Number(previous.countReads) };
+    const usual = publishInterval({ ...aging, counted }, this.#config);
     const { minInterval } = this.#config;
     const interval = isContended || growing ? minInterval : Math.max(usual, minInterval);
     if (gap < interval - 0.001) this.fail("I4", `${counter} published after ${gap} ms instead of ${interval}`);
@@ -379,7 +398,7 @@ function incrementsIn(
 ): number {
   const isCorrection = changes.some(({ after }) => after.path.includes("/tallyCorrections/"));
   const isMove = counter === BRIDGED.counter && (kind === "move" || kind === "none");
-  return kind === "reset" || kind === "ensure" || isCorrection || isMove ? 0 : by;
+  return kind === "reset" || kind === "ensure" || kind === "before" || isCorrection || isMove ? 0 : by;
 }
 
 /** The increments of old apps that a commit moves into the bridged counter. What it moves from the field may be older. */

@@ -1,5 +1,6 @@
 /** What a scenario consists of: a configuration, the actions of callers, and the faults. Plain data, so it can be minimized. */
 import type { Settings } from "../../../functions/src/deploy/config.ts";
+import type { FailingStep } from "../failingSteps.ts";
 import type { Fault } from "../faults.ts";
 import type { Micros } from "../model/values.ts";
 
@@ -26,6 +27,9 @@ export type Action = { readonly at: number } & (
   | { readonly does: "reconcile" | "reconcileBySchedule" }
   | { readonly does: "post" | "unpost"; readonly post: string }
   | { readonly does: "page" | "unpage"; readonly page: string }
+  | { readonly does: "makeByHand"; readonly numShards: number; readonly count: number }
+  | { readonly does: "oldUpdate"; readonly shard: string }
+  | { readonly does: "adopt" | "endAdoption" }
   | { readonly does: "oldIncrement"; readonly client: number; readonly by: number }
   | { readonly does: "oldField"; readonly total: number }
   | { readonly does: "oldWipe" | "oldFold" | "oldAggregate" | "oldPartial" | "import" | "giveBack" }
@@ -56,6 +60,8 @@ export interface Scenario {
   readonly instances: number;
   /** Whether the composite indexes were deployed. */
   readonly index: "ready" | "missing";
+  /** The step that fails as long as there is traffic, if any. */
+  readonly failing?: FailingStep;
   readonly actions: readonly Action[];
 }
 
@@ -77,6 +83,8 @@ export const VISITED = "views:a";
 export const SEARCHED = "searches:h";
 /** The bounded counter. */
 export const STOCK = "tickets:g";
+/** A counter that was made by hand, before the functions were there. */
+export const HAND_MADE = "views:k";
 /** A field that Google's counter extension counts, and the counter that takes it over. */
 export const BRIDGED = { counter: "visits:f", document: "walls/f", field: "visits" };
 

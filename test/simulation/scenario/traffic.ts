@@ -11,6 +11,7 @@ export function trafficOf(seed: number): Scenario {
   const minShards = random.integer(1, 2);
   const minInterval = 1_000 * random.integer(1, 2);
   const config: Settings = {
+    edition: randomFor(seed, "edition").chance(0.25) ? "enterprise" : "standard",
     collection: "counters",
     minShards,
     maxShards: minShards + random.integer(0, 8),
@@ -21,6 +22,7 @@ export function trafficOf(seed: number): Scenario {
     maxInterval: minInterval + 1_000 * random.pick([0, 2, 10]),
     precision: random.pick([0, 0.001, 0.1]),
     counted: parseCountedCollection(POSTS),
+    adopted: false,
     historyRetention: 30 * 86_400_000,
     visitors: "yes",
     items: true,

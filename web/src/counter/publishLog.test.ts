@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { PRICES } from "../../../costs/src/index.ts";
+import { enterprisePerMillion } from "./enterpriseCosts.ts";
 import { observedCosts } from "./observedCosts.ts";
 import type { Published } from "./published.ts";
 import { EMPTY_LOG, logPublish, WINDOW_MS } from "./publishLog.ts";
@@ -12,6 +13,7 @@ const published = (asOf: number, changes: Partial<Published> = {}): Published =>
   writes: 0,
   publishes: 0,
   shardDocuments: 1,
+  slowSince: undefined,
   malformedShards: [],
   windows: null,
   isIdle: false,
@@ -53,4 +55,13 @@ test("unseen publishes have a cost, and folding shards later does not change ear
   expect(observedCosts(before, PRICES.nam5)).toMatchObject({ writes: 1_009, reads: 27, calls: 200 + 2 * 9 });
   const after = logPublish(before, published(61_000, { writes: 1_000, publishes: 10 }));
   expect(observedCosts(after, PRICES.nam5)).toMatchObject({ writes: 1_010, reads: 29, calls: 200 + 2 * 10 });
+});
+
+test("Enterprise is estimated from the rate since the page was opened", () => {
+  expect(enterprisePerMillion(EMPTY_LOG)).toBeUndefined();
+  expect(enterprisePerMillion(logPublish(EMPTY_LOG, published(0)))).toBeUndefined();
+  const after = (writes: number) =>
+    enterprisePerMillion(logPublish(logPublish(EMPTY_LOG, published(0)), published(60_000, { writes, total: writes })));
+  expect(after(6_000)).toBeGreaterThan(0.26);
+  expect(after(6_000)).toBeLessThan(after(60) as number);
 });

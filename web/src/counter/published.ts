@@ -15,6 +15,8 @@ export interface Published {
   readonly asOf: number;
   /** Shard documents that it sums. */
   readonly shardDocuments: number;
+  /** Since when its shards are listed, because a sum took too long. */
+  readonly slowSince: number | undefined;
   /** Shards that are left out of the total. */
   readonly malformedShards: readonly string[];
   /** What was counted in the day, the week and the month of `asOf`. */
@@ -51,6 +53,7 @@ export function parsePublished(document: DocumentSnapshot): Published | undefine
     publishes: document.get("publishes") ?? 0,
     asOf: asOf.toMillis(),
     shardDocuments: document.get("shardDocuments") ?? 1,
+    slowSince: document.get("slowSince")?.toMillis(),
     malformedShards: document.get("malformedShards") ?? [],
     windows: document.get("windows") ?? null,
     isIdle: document.get("phase") === "idle",

@@ -85,6 +85,13 @@ function Counter({ connection, id, retry }: { connection: Connection; id: string
         </p>
       )}
 
+      {last?.slowSince !== undefined && (
+        <p class="warning">
+          The sum of its shards took longer than five seconds {formatAge(now - last.slowSince)} ago. Until it is tried
+          again they are listed, for 1 read each, and the total may be ten seconds late.
+        </p>
+      )}
+
       <History connection={connection} id={id} log={counter.value ?? EMPTY_LOG} />
 
       <section aria-labelledby="shards-title">

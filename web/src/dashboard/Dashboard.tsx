@@ -64,7 +64,7 @@ export function Dashboard({ connection, query }: { connection: Connection; query
         <p class="fine" id="watching">
           Watching costs 1 read per counter shown and 1 per published total. It pauses while the tab is hidden.
           <br />
-          <b id="reads">{formatWhole(reads)}</b> reads so far, {formatDollars(reads * PRICES.nam5.read)}.
+          <b id="reads">{formatWhole(reads)}</b> reads so far, {formatDollars(reads * PRICES.nam5.read)} in nam5.
         </p>
         <Account connection={connection} />
       </div>

@@ -6,7 +6,7 @@ import { PRICES } from "../../../costs/src/index.ts";
 import { NOT_ANSWERING, snapshotIfKnown, usePublishLog, useShardActivity, useTotal } from "../counter/counterHooks.ts";
 import { FreshnessLog } from "../counter/freshness.ts";
 import { observedCosts } from "../counter/observedCosts.ts";
-import { EMPTY_LOG, WINDOW_MS } from "../counter/publishLog.ts";
+import { EMPTY_LOG, type PublishLog, WINDOW_MS } from "../counter/publishLog.ts";
 import { RateChart } from "../counter/RateChart.tsx";
 import { pointOf, rateNow } from "../counter/rate.ts";
 import { ShardStrip } from "../counter/ShardStrip.tsx";
@@ -155,6 +155,7 @@ function Live({ connection, retry }: { connection: Connection; retry: () => void
           <dd>{counted >= 100 ? formatDollars((costs.dollars / counted) * 1e6) : "–"}</dd>
           <dd class="fine">
             at this traffic and the prices of nam5. The writes alone are $1.80
+            {counted >= 100 && published.value && <EnterpriseCosts log={published.value} />}
             {connection.setup.firestore && ". The emulator is free"}
           </dd>
         </div>
@@ -178,6 +179,16 @@ function Live({ connection, retry }: { connection: Connection; retry: () => void
       <Board connection={connection} visible={visible} />
     </>
   );
+}
+
+function EnterpriseCosts({ log }: { log: PublishLog }) {
+  const [module, setModule] = useState<typeof import("../counter/enterpriseCosts.ts")>();
+  useEffect(() => {
+    // Without a connection the sentence is left out.
+    import("../counter/enterpriseCosts.ts").then(setModule, () => undefined);
+  }, []);
+  const dollars = module?.enterprisePerMillion(log);
+  return dollars && <>. About {formatDollars(dollars)} on Firestore's Enterprise edition in us-central1</>;
 }
 
 function describeState(value: CounterSnapshot | undefined, known: number | undefined, isNew: boolean): string {

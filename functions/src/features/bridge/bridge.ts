@@ -5,12 +5,13 @@
  * remembers the last move from each document: most events of a busy document need no read, and an instance writes its field
  * at most once a second.
  */
-import { logger } from "firebase-functions";
-import { moveLegacyIncrements } from "../../../../admin/src/internal.ts";
+import { logger } from "firebase-functions/logger";
+import { amountIn, LEGACY_SHARDS, moveLegacyIncrements } from "../../../../admin/src/internal.ts";
 import { mirrorSources } from "../../../../core/src/index.ts";
 import { coalesce } from "../../counter/coalesce.ts";
 import { type Millis, toMillis } from "../../counter/time.ts";
 import type { DeployedBackend } from "../backend.ts";
+import { handleLost } from "../handleLost.ts";
 
 /** The event of one write to a legacy shard. */
 export interface LegacyWrite {
@@ -65,4 +66,23 @@ export function createBridgeHandler(backend: DeployedBackend): (write: LegacyWri
     reported.add(key);
     logger.warn("left increments of Google's extension alone: BRIDGE does not name their field", { document, field });
   }
+}
+
+/**
+ * For the sweep: moves what lost events have left. It looks at one shard of each document: shards whose fields `BRIDGE` does not name
+ * may hide others there until the next event. Cost: that of {@link handleLost} for each collection of `BRIDGE`, and of the moves.
+ */
+export async function moveLost(backend: DeployedBackend): Promise<void> {
+  const { firestore, config } = backend;
+  const mirrors = config.mirrors.filter(({ isBridged }) => isBridged);
+  const collections = new Set(mirrors.map(({ document }) => document.split("/", 1).join()));
+  const moves = [...collections].map((collection) =>
+    handleLost(backend, firestore.collection(collection), LEGACY_SHARDS, async ({ path }, shard) => {
+      const fields = mirrorSources(path, mirrors);
+      if (!fields.some(({ field }) => amountIn(shard, field) !== undefined)) return false;
+      await moveLegacyIncrements(firestore, config.collection, path, fields);
+      return true;
+    }),
+  );
+  await Promise.all(moves);
 }

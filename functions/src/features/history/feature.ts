@@ -1,5 +1,5 @@
 /** The history of a counter: what a publish replaces is written to it in the same commit. */
-import type { Timestamp } from "firebase-admin/firestore";
+import type { Timestamp, WriteBatch } from "firebase-admin/firestore";
 import { HISTORY, type HistoryDocument, type HistoryState } from "../../../../core/src/index.ts";
 import { toTimestamp } from "../../counter/fields.ts";
 import type { Feature, Published } from "../../counter/types.ts";
@@ -9,17 +9,21 @@ import { historyPlan, historyWrites } from "./history.ts";
 
 export const history: Feature = {
   ...historyPlan,
+  isOptional: true,
   parse: (document) => ({ minuteInHistory: document.get("minuteInHistory") === true }),
-  contribute: ({ ref, published }, next, config: Config) => ({
-    fields: { minuteInHistory: next.minuteInHistory },
-    addTo(batch) {
-      for (const { state, id, key, expireAt } of historyWrites(published, next, config)) {
+  contribute({ ref, published }, next, config: Config) {
+    const fields = { minuteInHistory: next.minuteInHistory };
+    const writes = historyWrites(published, next, config);
+    if (writes.length === 0) return { fields };
+    const addTo = (batch: WriteBatch) => {
+      for (const { state, id, key, expireAt } of writes) {
         const points = { [key]: historyStateOf(state) };
         const document: HistoryDocument<Timestamp> = { points, expireAt: toTimestamp(expireAt) };
         batch.set(ref.collection(HISTORY).doc(id), document, { merge: true });
       }
-    },
-  }),
+    };
+    return { fields, addTo };
+  },
 };
 
 /** The fields of a publish that the history keeps. */

@@ -21,7 +21,7 @@ declare module "../../counter/types.ts" {
 
 export const historyPlan = {
   name: "history",
-  next: ({ previous, next }, config) => ({ minuteInHistory: isMinuteInHistory(previous, next, config) }),
+  fieldsAfter: ({ previous, next }, config) => ({ minuteInHistory: isMinuteInHistory(previous, next, config) }),
 } satisfies FeaturePlan;
 
 /** A state to be written to the history. */

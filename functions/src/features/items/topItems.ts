@@ -31,8 +31,9 @@ export const itemMerging: Merging = {
   kind: "mergeItems",
   isExchanged: false,
   target: itemSummaryPath,
+  subcollection: ITEM_COUNTS,
   // One more, to know whether more is pending.
-  pending: (counter) => counter.collection(ITEM_COUNTS).limit(MAX_MERGED + 1),
+  limit: MAX_MERGED + 1,
   merge,
 };
 

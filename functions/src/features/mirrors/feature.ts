@@ -25,10 +25,11 @@ declare module "../../counter/types.ts" {
 
 /**
  * Cost: 1 write if the total has changed; 1 read of a bridged mirror if it does not show the total. The mirror is skipped if its document
- * is missing or full. The next change of the total tries again.
+ * is missing or full. The next publish tries again.
  */
 export const mirrors: Feature = {
   name: "mirrors",
+  isOptional: true,
   parseState: (document) => ({ mirrored: finite(document?.get("mirrored")), mirroredIn: document?.get("mirroredIn") }),
   measuredWith: ({ mirrored, mirroredIn }) => [mirrored, mirroredIn],
   async contribute(state, next, config: Config) {
@@ -61,8 +62,11 @@ export const mirrors: Feature = {
 function mirrorToWrite(state: CounterState, total: number, config: Config): MirrorTarget | undefined {
   const { ref, published, mirrored, mirroredIn } = state;
   const mirror = mirrorTarget(ref.id, config.mirrors);
-  const shown = mirror?.isBridged ? amountShown(mirrored, mirroredIn, mirror) : published?.total;
-  return total === shown ? undefined : mirror;
+  if (!mirror) return undefined;
+  const shown = amountShown(mirrored, mirroredIn, mirror);
+  // Where the last publish was made without the mirror, its document may have been made anew.
+  const isCertain = mirror.isBridged || (mirroredIn === mirrorName(mirror) && published?.total === shown);
+  return isCertain && total === shown ? undefined : mirror;
 }
 
 /** Adds what a field does not show yet. One that is gone, or is no amount, gets the total. */

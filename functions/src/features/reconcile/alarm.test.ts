@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { logger } from "firebase-functions";
+import { logger } from "firebase-functions/logger";
 import { afterEach, expect, onTestFinished, test, vi } from "vitest";
 import type { CounterReconciliation } from "../../../../admin/src/index.ts";
 import { toTimestamp } from "../../counter/fields.ts";

@@ -3,7 +3,6 @@
  * counter is correct again, so an event that cannot be published is only logged.
  */
 import { type App, getApp, getApps, initializeApp } from "firebase-admin/app";
-import { getEventarc } from "firebase-admin/eventarc";
 import type { CounterReconciliation } from "../../../../admin/src/index.ts";
 import { logError } from "../../counter/log.ts";
 
@@ -19,6 +18,8 @@ export async function raiseAlarm(counter: string, reconciliation: CounterReconci
   // The events chosen when the extension was installed; there may be none.
   const allowed = EXT_SELECTED_EVENTS === undefined ? {} : { allowedEventTypes: EXT_SELECTED_EVENTS };
   try {
+    // Loaded here, because drifts are rare.
+    const { getEventarc } = await import("firebase-admin/eventarc");
     await getEventarc(eventarcApp())
       .channel(EVENTARC_CHANNEL, allowed)
       .publish({

@@ -15,6 +15,11 @@ export interface Regions {
   readonly others: readonly Region[];
 }
 
+/** How many databases count the same counters. */
+export function regionCount(regions: Regions | undefined): number {
+  return 1 + (regions?.others.length ?? 0);
+}
+
 const FORM =
   'regions such as "us=(default), eu=tally-eu", each with a name of its own in lower case; ' +
   'in several projects, all are named with theirs: "us=my-project/(default), eu=other-project/(default)"';

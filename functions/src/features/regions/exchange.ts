@@ -6,6 +6,7 @@
  * everything, since a total includes all before.
  */
 import { type DocumentReference, FieldValue } from "firebase-admin/firestore";
+import { scheduleAttempt } from "../../counter/attempts.ts";
 import type { CounterTask } from "../../counter/cause.ts";
 import { readCounter } from "../../counter/counterDocument.ts";
 import { toTimestamp } from "../../counter/fields.ts";
@@ -15,7 +16,6 @@ import type { DeployedBackend } from "../backend.ts";
 import { bringTo, type Source, totalsOf, visitorsOf } from "./bring.ts";
 import type { Regions } from "./config.ts";
 import { EXCHANGED } from "./feature.ts";
-import { nextAttemptAt } from "./schedule.ts";
 import { publishGlobal } from "./totals.ts";
 import { untilUnchanged } from "./untilUnchanged.ts";
 
@@ -24,7 +24,7 @@ import { untilUnchanged } from "./untilUnchanged.ts";
  * (`totals.ts`, `visitors.ts`). While a region cannot be reached, 1 task operation more, and 1 write when that begins or ends.
  */
 export async function runExchange(backend: DeployedBackend, task: CounterTask): Promise<void> {
-  const { config, counters, snapshotLag, now, sleep, schedule } = backend;
+  const { config, counters, snapshotLag, now, sleep } = backend;
   const { regions } = config;
   const { counterId, due } = task;
   await sleep(due + snapshotLag - now());
@@ -38,9 +38,7 @@ export async function runExchange(backend: DeployedBackend, task: CounterTask): 
   if (Object.keys(failing).length === 0) return;
   // The region that failed last decides how soon. The others are tried with it.
   const failingSince = Math.max(...Object.values(failing));
-  // By a slow clock it could be the instant of this task, whose name is taken.
-  const next = nextAttemptAt(failingSince, Math.max(now(), due));
-  await schedule({ ...task, due: next, failingSince });
+  await scheduleAttempt(backend, task, failingSince);
 }
 
 /**

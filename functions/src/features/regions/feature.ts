@@ -6,7 +6,7 @@ import type { Feature } from "../../counter/types.ts";
 import type { Config } from "../config.ts";
 import { windowsField } from "../windows/fields.ts";
 import { globalFields, parseRegisters, parseUnreachable } from "./registers.ts";
-import { exchangePlan } from "./schedule.ts";
+import { regionsPlan } from "./schedule.ts";
 
 declare module "../../counter/types.ts" {
   interface CounterState {
@@ -18,7 +18,7 @@ declare module "../../counter/types.ts" {
 }
 
 export const regions: Feature = {
-  ...exchangePlan,
+  ...regionsPlan,
   parse: (document) => ({ exchangeAt: millis(document.get("exchangeAt")) ?? undefined }),
   parseState: (document) => ({
     regions: parseRegisters(document?.get("regions")),

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { missedExchangeAt, nextAttemptAt, nextExchangeAt } from "./schedule.ts";
+import { isExchangeLost, isOverdue, missedExchangeAt, nextExchangeAt } from "./schedule.ts";
 
 const config = { exchangeInterval: 1_000 };
 
@@ -39,25 +39,18 @@ describe("a publish that its exchange has missed", () => {
   });
 });
 
-describe("the next attempt to reach a region", () => {
-  test("comes within 2 s at first, within 4 s after a minute, and within 64 s after 17 minutes", () => {
-    expect(nextAttemptAt(1_000, 1_000)).toBe(2_000);
-    expect(nextAttemptAt(0, 61_000)).toBe(62_000);
-    expect(nextAttemptAt(0, 65_000)).toBe(68_000);
-    expect(nextAttemptAt(0, 1_023_000)).toBe(1_024_000);
-    expect(nextAttemptAt(0, 1_024_000)).toBe(1_024_000 + 64_000);
-    expect(nextAttemptAt(0, 86_400_000)).toBe(86_400_000 + 64_000);
+describe("an exchange is lost", () => {
+  test("if it was due over a minute ago", () => {
+    expect([undefined, 40_000, 39_999].map((due) => isOverdue(due, 100_000))).toEqual([false, false, true]);
   });
 
-  test("of attempts that began earlier is one of those that began later", () => {
-    fc.assert(
-      fc.property(fc.nat(1e8), fc.nat(1e8), (elapsed, more) => {
-        const now = elapsed + more;
-        const [early, late] = [nextAttemptAt(0, now), nextAttemptAt(more, now)];
-        expect(early % (late - Math.floor((late - 1) / 2_000) * 2_000)).toBe(0);
-        expect(early).toBeGreaterThan(now);
-        expect(late).toBeLessThanOrEqual(early);
-      }),
-    );
+  test("if a region has an older register with another total, or none", () => {
+    const published = { total: 5, asOf: 200 };
+    expect(isExchangeLost(published, undefined)).toBe(true);
+    expect(isExchangeLost(published, { total: 4, asOf: 100 })).toBe(true);
+    // A publish that changed no total has no exchange, and a later register is from before a backup.
+    expect(isExchangeLost(published, { total: 5, asOf: 100 })).toBe(false);
+    expect(isExchangeLost(published, { total: 9, asOf: 300 })).toBe(false);
+    expect(isExchangeLost({ total: 0, asOf: 200 }, undefined)).toBe(false);
   });
 });

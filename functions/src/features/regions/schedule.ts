@@ -17,10 +17,6 @@ declare module "../../counter/cause.ts" {
     /** Brings the sketch of visitors. */
     readonly exchangeVisitors: true;
   }
-  interface CounterTask {
-    /** Since when a region could not be reached, if this exchange is another attempt. */
-    readonly failingSince?: Millis;
-  }
 }
 
 declare module "../../counter/types.ts" {
@@ -30,9 +26,9 @@ declare module "../../counter/types.ts" {
   }
 }
 
-export const exchangePlan = {
+export const regionsPlan = {
   name: "regions",
-  next(planned, { regions, exchangeInterval }: Config) {
+  fieldsAfter(planned, { regions, exchangeInterval }: Config) {
     const before = planned.previous?.exchangeAt;
     if (!regions) return { exchangeAt: undefined };
     const isNeeded = needsExchange(planned);
@@ -86,20 +82,22 @@ export function missedExchangeAt(
   return brings && updatedAt >= exchangeAt ? Math.ceil(updatedAt) : undefined;
 }
 
-/** The shortest and the longest time between two attempts to reach a region. */
-const FIRST_PAUSE: Millis = 2_000;
-const LAST_PAUSE: Millis = 64_000;
+/** How late an exchange may be. */
+const LONGEST_DELAY: Millis = 60_000;
 
-/** The longer a region could not be reached, the longer the pause: up to this share of the time. */
-const PAUSE_SHARE = 1 / 16;
+/** Whether an exchange that was due then must have been made by now. */
+export function isOverdue(due: Millis | undefined, now: Millis): boolean {
+  return due !== undefined && now - due > LONGEST_DELAY;
+}
 
 /**
- * The next attempt to reach a region. Instants are multiples of the pause, and each pause is a multiple of the shorter ones. So
- * attempts of one counter that began at different times become one task.
+ * Whether a region lacks a publish. Most publishes that change no total have no exchange, so a register with the same total may be older.
+ *
+ * @param arrived  what the region has of the one that has published
  */
-export function nextAttemptAt(failingSince: Millis, now: Millis): Millis {
-  const wanted = Math.min((now - failingSince) * PAUSE_SHARE, LAST_PAUSE);
-  let pause = FIRST_PAUSE;
-  while (pause * 2 <= wanted) pause *= 2;
-  return (Math.floor(now / pause) + 1) * pause;
+export function isExchangeLost(
+  { total, asOf }: Pick<Published, "total" | "asOf">,
+  arrived: { readonly total: number; readonly asOf: Millis } | undefined,
+): boolean {
+  return total !== (arrived?.total ?? 0) && asOf > (arrived?.asOf ?? 0);
 }

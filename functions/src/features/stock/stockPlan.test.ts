@@ -3,6 +3,8 @@ import { describe, expect, test } from "vitest";
 import { MAX_STOCK_SHARDS, MAX_TAKE } from "../../../../core/src/index.ts";
 import { runs } from "../../../../core/testing/runs.ts";
 import { shard } from "../../../testing/situations.ts";
+import { shardSettingsOf } from "../../counter/shardSettings.ts";
+import { DEFAULT_CONFIG as defaults } from "../../deploy/defaultConfig.ts";
 import { planTransfers, stockIn } from "./stockPlan.ts";
 
 const listed = (counts: Record<string, number>) =>
@@ -19,6 +21,17 @@ function after(counts: Record<string, number>, shardCount: number): Record<strin
   }
   return left;
 }
+
+test("a bounded counter has as many shards as can hold stock, and lists twice as many", () => {
+  const settings = (maxShards: number, bounded = true) => {
+    return shardSettingsOf({ bounded }, { ...defaults, minShards: 5, maxShards });
+  };
+  const others = { keptShards: 1, triggerShards: 1 };
+  const listed = { mostListed: 200, foldsOnlyEmpty: true, ...others };
+  expect(settings(10_000)).toEqual({ minShards: 1, maxShards: MAX_STOCK_SHARDS, ...listed });
+  expect(settings(7)).toEqual({ minShards: 1, maxShards: 7, ...listed });
+  expect(settings(7, false)).toEqual({ minShards: 5, maxShards: 7, mostListed: 3, foldsOnlyEmpty: false, ...others });
+});
 
 describe("units are moved", () => {
   test.each<[what: string, shardCount: number, before: Record<string, number>, after: Record<string, number>]>([

@@ -6,7 +6,7 @@
  * shard beyond the count, or `base`, is emptied.
  */
 import type { ListedShard } from "../../../../admin/src/internal.ts";
-import { evenShares, MAX_TAKE, type Stock, stockShards } from "../../../../core/src/index.ts";
+import { evenShares, MAX_STOCK_SHARDS, MAX_TAKE, type Stock, stockShards } from "../../../../core/src/index.ts";
 import { shardIndex } from "../../counter/shards.ts";
 import type { FeaturePlan } from "../../counter/types.ts";
 
@@ -15,11 +15,27 @@ declare module "../../counter/types.ts" {
     /** The shards of a bounded counter that have units, and how many; `null` if the counter is not bounded. */
     readonly stock: Stock | null;
   }
+  interface CounterState {
+    /** Whether no shard may fall below zero. */
+    readonly bounded: boolean;
+  }
 }
 
-export const stockPlanning = {
+export const stockPlan = {
   name: "stock",
-  next: ({ bounded, measurement: { shards } }) => ({ stock: bounded && shards ? stockIn(shards) : null }),
+  shardSettings: ({ bounded }, { maxShards }) =>
+    bounded
+      ? {
+          // A quiet counter has its units in one shard, so that it needs no polls.
+          minShards: 1,
+          maxShards: Math.min(maxShards, MAX_STOCK_SHARDS),
+          // Transfers need to know each shard, also the empty ones that wait to be folded.
+          mostListed: 2 * MAX_STOCK_SHARDS,
+          // No client can take units from `base`, and the transfer that would move them on may fail.
+          foldsOnlyEmpty: true,
+        }
+      : {},
+  fieldsAfter: ({ bounded, measurement: { shards } }) => ({ stock: bounded && shards ? stockIn(shards) : null }),
   prepare({ bounded, measurement: { shards }, next }) {
     const transfers = bounded ? planTransfers(shards ?? [], next.shardCount) : [];
     return transfers.length > 0 ? transfers : undefined;

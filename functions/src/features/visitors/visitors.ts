@@ -35,7 +35,7 @@ export const visitorMerging: Merging = {
   kind: "mergeVisitors",
   target: sketchPath,
   isExchanged: true,
-  pending: (counter) => counter.collection(VISITORS),
+  subcollection: VISITORS,
   merge,
 };
 

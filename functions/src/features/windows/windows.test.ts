@@ -118,7 +118,9 @@ describe("I11: a publish counts in the windows of its instant", () => {
 
   test("not the difference of two kinds of totals", () => {
     expect(after(50, { previous: idle }, "posts").windows).toBeNull();
-    expect(after(50, { previous: { ...idle, countedCollection: "posts" } }).windows).toBeNull();
-    expect(after(50, { previous: { ...idle, countedCollection: "posts" } }, "posts").windows?.day.total).toBe(8);
+    expect(after(50, { previous: { ...idle, counted: { path: "posts", reads: 1 } } }).windows).toBeNull();
+    expect(after(50, { previous: { ...idle, counted: { path: "posts", reads: 1 } } }, "posts").windows?.day.total).toBe(
+      8,
+    );
   });
 });

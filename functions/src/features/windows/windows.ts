@@ -17,7 +17,7 @@ declare module "../../counter/types.ts" {
 
 export const windowsPlan = {
   name: "windows",
-  next: ({ previous, next, added }, { timeZone }: Config) => ({
+  fieldsAfter: ({ previous, next, added }, { timeZone }: Config) => ({
     windows: nextWindows(previous?.windows ?? null, added, next.asOf, timeZone),
   }),
 } satisfies FeaturePlan;

@@ -1,0 +1,24 @@
+/** A view counter and a like, on a server. This file is yours to change. */
+import { getApps, initializeApp } from "firebase-admin/app";
+import { getFirestore } from "firebase-admin/firestore";
+import { counter, getCounter, incrementCounter, undoIncrement } from "firestore-tally/admin";
+
+if (getApps().length === 0) initializeApp();
+const db = getFirestore();
+
+export async function countView(page: string) {
+  await incrementCounter(counter(db, `views:${page}`));
+}
+
+export async function viewsOf(page: string) {
+  return (await getCounter(counter(db, `views:${page}`))).total;
+}
+
+/** Counts each user once. */
+export async function like(post: string, user: string) {
+  await incrementCounter(counter(db, `likes:${post}`), 1, { once: user });
+}
+
+export async function unlike(post: string, user: string) {
+  await undoIncrement(counter(db, `likes:${post}`), user);
+}

@@ -1,0 +1,52 @@
+/** The file of parameters, read and resolved by the Firebase CLI's own code as in a deployment without a terminal. */
+import { createRequire } from "node:module";
+import { expect, test } from "vitest";
+import { params } from "../../../functions/src/deploy/parameters.ts";
+import { completeDotenv, newDotenv } from "./dotenv.ts";
+
+const require = createRequire(import.meta.url);
+const { parse } = require("firebase-tools/lib/functions/env.js");
+const { resolveBackend } = require("firebase-tools/lib/deploy/functions/build.js");
+const { buildFromV1Alpha1 } = require("firebase-tools/lib/deploy/functions/runtimes/discovery/v1alpha1.js");
+
+const PROJECT = "demo-tally";
+const declared = Object.values(params).map((param) => (param as unknown as { toSpec(): { name: string } }).toSpec());
+
+/** @returns the values of the functions' environment, by name */
+async function resolve(text: string): Promise<Record<string, string>> {
+  const { envs, errors } = parse(text);
+  expect(errors).toEqual([]);
+  const manifest = { specVersion: "v1alpha1", params: declared, endpoints: {}, requiredAPIs: [] };
+  const { envs: values } = await resolveBackend({
+    build: buildFromV1Alpha1(manifest, PROJECT, "us-central1", "nodejs24"),
+    firebaseConfig: { projectId: PROJECT },
+    userEnvs: envs,
+    nonInteractive: true,
+  });
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, `${value}`]));
+}
+
+test("a deployment without a terminal finds a value for each parameter", async () => {
+  const values = await resolve(newDotenv({ LOCATION: "europe-west1", VISITORS: "yes" }));
+  for (const { name } of declared) expect(values, name).toHaveProperty(name);
+  expect(values).toMatchObject({ LOCATION: "europe-west1", VISITORS: "yes", DATABASE_ID: "(default)", MIRRORS: "" });
+});
+
+test("without one line it is refused, and completed it passes", async () => {
+  const text = newDotenv({ LOCATION: "europe-west1" });
+  for (const name of ["MIRRORS", "MAX_SHARDS", "SERVICE_ACCOUNT"]) {
+    const without = text.replace(new RegExp(`^${name}=.*\n`, "m"), "");
+    await expect(resolve(without)).rejects.toThrow(name);
+    const { text: completed, added, unknown } = completeDotenv(without, "0.2.0");
+    expect([added, unknown]).toEqual([[name], []]);
+    expect(completed.startsWith(without.trimEnd())).toBe(true);
+    expect(completed).toContain("# New in 0.2.0.\n");
+    expect(await resolve(completed)).toMatchObject({ LOCATION: "europe-west1" });
+  }
+});
+
+test("a complete file stays, and what is no parameter is named", () => {
+  const text = newDotenv({});
+  expect(completeDotenv(text, "0.2.0")).toEqual({ text, added: [], unknown: [] });
+  expect(completeDotenv(`${text}OLD_NAME=1\n`, "0.2.0").unknown).toEqual(["OLD_NAME"]);
+});

@@ -1,0 +1,95 @@
+/** The file of Firestore's indexes: Tally's entries among those of the app. */
+import { isDeepStrictEqual } from "node:util";
+import type { Edition } from "../../../functions/src/decisions.ts";
+import { append, readJson, removeIn } from "./json.ts";
+
+interface Index {
+  readonly collectionGroup: string;
+  readonly queryScope?: string;
+  readonly fields: readonly object[];
+}
+
+interface FieldOverride {
+  readonly collectionGroup: string;
+  readonly fieldPath: string;
+  readonly ttl?: boolean;
+}
+
+/** As in https://firebase.google.com/docs/reference/firestore/indexes. */
+interface Indexes {
+  readonly indexes?: readonly Index[];
+  readonly fieldOverrides?: readonly FieldOverride[];
+}
+
+const EMPTY = `${JSON.stringify({ indexes: [], fieldOverrides: [] }, null, 2)}\n`;
+
+const isSameIndex = (one: Index, other: Index) =>
+  one.collectionGroup === other.collectionGroup &&
+  (one.queryScope ?? "COLLECTION") === (other.queryScope ?? "COLLECTION") &&
+  isDeepStrictEqual(one.fields, other.fields);
+
+const isSameField = (one: FieldOverride, other: FieldOverride) =>
+  one.collectionGroup === other.collectionGroup && one.fieldPath === other.fieldPath;
+
+/**
+ * By these the sweep finds the counters that it has to look at. An entry costs write units only when it changes, and these change seldom.
+ * Without them each sweep scans all counters.
+ */
+const indexesOnEnterprise = (collectionGroup: string): Index[] =>
+  ["phase", "nextReconcileAt"].map((fieldPath) => ({
+    ...{ collectionGroup, queryScope: "COLLECTION" },
+    fields: [
+      { fieldPath, order: "ASCENDING" },
+      { fieldPath: "__name__", order: "ASCENDING" },
+    ],
+  }));
+
+/**
+ * Tally's entries. On Enterprise no query needs an index, no field has one by default, and one that changes costs write units: only those
+ * of the sweep and the TTL policies are left.
+ *
+ * @param collection  the collection of the counters, which is `counters` in the shipped file
+ */
+export function indexesOf(tally: string, collection: string, edition: Edition): Required<Indexes> {
+  const all = JSON.parse(tally) as Required<Indexes>;
+  const isWanted = ({ ttl }: FieldOverride) => edition === "standard" || ttl === true;
+  const indexes = edition === "standard" ? all.indexes : indexesOnEnterprise("counters");
+  const fieldOverrides = all.fieldOverrides.filter(isWanted);
+  const renamed = <T extends { readonly collectionGroup: string }>(one: T): T =>
+    one.collectionGroup === "counters" ? { ...one, collectionGroup: collection } : one;
+  return { indexes: indexes.map(renamed), fieldOverrides: fieldOverrides.map(renamed) };
+}
+
+/**
+ * Adds what is missing. An override of the app for the same field stays.
+ *
+ * @returns the text, and the fields whose override differs from Tally's: the app must decide
+ */
+export function addIndexes(path: string, before: string | undefined, tally: Required<Indexes>) {
+  let text = before?.trim() ? before : EMPTY;
+  const own = readJson(path, text) as Indexes;
+  for (const index of tally.indexes)
+    if (!own.indexes?.some((one) => isSameIndex(one, index))) text = append(text, ["indexes"], index);
+  const differing: string[] = [];
+  for (const override of tally.fieldOverrides) {
+    const found = own.fieldOverrides?.find((one) => isSameField(one, override));
+    if (!found) text = append(text, ["fieldOverrides"], override);
+    else if (!isDeepStrictEqual(found, override)) differing.push(`${override.collectionGroup}.${override.fieldPath}`);
+  }
+  return { text, differing };
+}
+
+/** Removes the entries that are as Tally has added them. */
+export function removeIndexes(path: string, before: string, tally: Required<Indexes>): string {
+  let text = before;
+  const own = readJson(path, text) as Indexes;
+  const without = (name: keyof Indexes, isTallys: (one: never) => boolean) => {
+    const positions = (own[name] ?? []).flatMap((one, n) => (isTallys(one as never) ? [n] : []));
+    for (const n of positions.toReversed()) text = removeIn(text, [name, n]);
+  };
+  without("indexes", (one: Index) => tally.indexes.some((index) => isSameIndex(one, index)));
+  without("fieldOverrides", (one: FieldOverride) =>
+    tally.fieldOverrides.some((other) => isDeepStrictEqual(one, other)),
+  );
+  return text;
+}

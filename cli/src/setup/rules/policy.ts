@@ -1,0 +1,119 @@
+/**
+ * The policy: the functions that the app edits. Between the two headings all is the app's, comments and functions of its own included:
+ * `upgrade` only adds functions that are new.
+ */
+import { type Declaration, parseDeclarations } from "../../rulesSyntax/declarations.ts";
+import { codeOf, tokensOf } from "../../rulesSyntax/tokens.ts";
+import { type Groups, Refusal } from "./composed.ts";
+
+/** Rules in three parts. */
+export interface Parts {
+  /** With the heading of the policy. */
+  readonly head: string;
+  readonly policy: string;
+  /** From the heading after the policy. */
+  readonly rest: string;
+}
+
+const HEADINGS = ["// ── Policy", "// ── Rules:"] as const;
+
+/** @throws Refusal if a heading is missing */
+export function partsOf(text: string): Parts {
+  const comments = tokensOf(text).filter(({ kind }) => kind === "comment");
+  const [first, last] = HEADINGS.map((heading) => comments.find((comment) => comment.text.startsWith(heading)));
+  if (!first || !last || last.start < first.start) {
+    throw new Refusal(
+      "between the markers of Tally's rules, the policy must have its two headings: a line that begins with " +
+        `\`${HEADINGS[0]}\` before it, and one that begins with \`${HEADINGS[1]}\` after it. Write them again where they were`,
+    );
+  }
+  const start = text.indexOf("\n", first.start) + 1;
+  const end = text.lastIndexOf("\n", last.start) + 1;
+  return { head: text.slice(0, start), policy: text.slice(start, end), rest: text.slice(end) };
+}
+
+/** The functions whose lists `init` writes. */
+const LISTS = { isOpen: "open", countsOncePerUser: "once", isBounded: "stock", countsVisitors: "visitors" } as const;
+
+/**
+ * Writes chosen groups into the functions of a policy.
+ *
+ * @param warn  told of each function that the app has edited into another form than a list, which stays as it is
+ */
+export function withGroups(policy: string, chosen: Groups, warn: (warning: string) => void): string {
+  let text = policy;
+  for (const declared of functionsOf(policy).toReversed()) {
+    const key = LISTS[declared.name as keyof typeof LISTS];
+    if (key === undefined) continue;
+    const list = listIn(policy, declared);
+    const groups = listOf(chosen[key]);
+    if (!list) {
+      const missing = chosen[key].length > 0 ? `; name there: ${chosen[key].join(", ")}` : "";
+      warn(`${declared.name} is not the list that \`init\` writes, so it stays as it is${missing}`);
+    } else if (listOf(list.groups) !== groups) {
+      text = text.slice(0, list.start) + groups + text.slice(list.end);
+    }
+  }
+  return text;
+}
+
+/** The groups in the functions of a policy. Empty for a function that is missing or has another form. */
+export function groupsOf(policy: string): Groups {
+  const groups: Record<keyof Groups, readonly string[]> = { open: [], once: [], stock: [], visitors: [] };
+  for (const declared of functionsOf(policy)) {
+    const key = LISTS[declared.name as keyof typeof LISTS];
+    if (key !== undefined) groups[key] = listIn(policy, declared)?.groups ?? [];
+  }
+  return groups;
+}
+
+/** The list of a function of the form that `init` writes, `return counterGroup() in [ … ];`, and its place. */
+function listIn(policy: string, { bodyStart, bodyEnd }: Declaration) {
+  const tokens = tokensOf(policy.slice(0, bodyEnd)).filter(({ start }) => start >= bodyStart);
+  const open = tokens.findIndex(({ text }) => text === "[");
+  const close = tokens.findIndex(({ text }) => text === "]");
+  const around = `${codeOf(tokens.slice(0, open))} ${codeOf(tokens.slice(close + 1)).replace(";", "")}`;
+  const items = tokens.slice(open + 1, close);
+  const isList = items.every(({ kind, text }, index) => (index % 2 === 0 ? kind === "string" : text === ","));
+  const [first, last] = [tokens[open], tokens[close]];
+  if (!first || !last || !isList || around !== "return counterGroup()in ") return undefined;
+  const groups = items.flatMap(({ kind, text }) => (kind === "string" ? [textOf(text)] : []));
+  return { start: first.start, end: last.end, groups };
+}
+
+/** What a string says. */
+function textOf(string: string): string {
+  return string.slice(1, -1).replace(/\\(.)/g, "$1");
+}
+
+function listOf(groups: readonly string[]): string {
+  return `[${groups.map((group) => `'${group.replace(/[\\']/g, "\\$&")}'`).join(", ")}]`;
+}
+
+/**
+ * The app's policy with the functions that it lacks.
+ *
+ * @param policy  as the app has edited it
+ * @param own     that of Tally's rules
+ * @param eol     of the app's file
+ */
+export function withNewFunctions(policy: string, own: string, eol: string): string {
+  const present = new Set(functionsOf(policy).map(({ name }) => name));
+  const missing = functionsOf(own).filter(({ name }) => !present.has(name));
+  if (missing.length === 0) return policy;
+  const added = missing.map(({ lead, end }) => own.slice(lead, end).replace(/^(\s*\n)+/, ""));
+  return [policy.trimEnd(), ...added, ""].join(eol + eol);
+}
+
+/** Functions of a policy that Tally's has not and that the policy does not call: those of an older version. */
+export function unusedIn(policy: string, own: string): string[] {
+  const known = new Set(functionsOf(own).map(({ name }) => name));
+  const words = tokensOf(policy).filter(({ kind }) => kind === "word");
+  return functionsOf(policy)
+    .map(({ name }) => name)
+    .filter((name) => !known.has(name) && words.filter(({ text }) => text === name).length === 1);
+}
+
+export function functionsOf(text: string): Declaration[] {
+  return parseDeclarations(text).declarations.filter(({ kind }) => kind === "function");
+}

@@ -1,0 +1,88 @@
+/** The sizes that costs reckon with are those of the documents that the functions and clients write. */
+import { readFileSync } from "node:fs";
+import { Firestore, Timestamp, type WriteBatch } from "firebase-admin/firestore";
+import { describe, expect, test } from "vitest";
+import { serializeCounter } from "../../functions/src/counter/counterDocument.ts";
+import type { CounterState, Published } from "../../functions/src/counter/types.ts";
+import { DEFAULT_CONFIG } from "../../functions/src/deploy/defaultConfig.ts";
+import { FEATURES } from "../../functions/src/features/features.ts";
+import { documentBytes, type StoredFields } from "./documentSize.ts";
+import { BYTES, counterBytes, historyBytes, markedShard } from "./storedDocuments.ts";
+
+const HOUR = 3_600_000;
+const asOf = Timestamp.fromMillis(1_800_000_000_000);
+const window = { until: asOf.toMillis(), total: 7 };
+const published = {
+  ...{
+    total: 7,
+    shardCount: 2,
+    growing: false,
+    writes: 7,
+    rate: 1,
+    amountRate: 1,
+    publishes: 3,
+    asOf: asOf.toMillis(),
+  },
+  ...{
+    phase: "scattered",
+    nextPollAt: asOf.toMillis(),
+    calmSince: asOf.toMillis(),
+    shardDocuments: 2,
+    slowSince: null,
+  },
+  ...{ malformedShards: [], counted: null, minuteInHistory: true, stock: null },
+  windows: { timeZone: "UTC", day: window, week: window, month: window },
+} as unknown as Published;
+
+/** What a publish writes: the fields of the counter document, and the documents of the history by their paths. */
+async function publish() {
+  const ref = new Firestore({ projectId: "demo-sizes" }).doc("counters/views:home");
+  const state = { ref, published, adjusted: undefined } as unknown as CounterState;
+  const next = { ...published, asOf: published.asOf + HOUR } as Published;
+  const contributions = await Promise.all(FEATURES.map((one) => one.contribute?.(state, next, DEFAULT_CONFIG)));
+  const history = new Map<string, StoredFields>();
+  const batch = { set: ({ path }: { path: string }, fields: StoredFields) => history.set(path, fields) };
+  for (const one of contributions) one?.addTo?.(batch as unknown as WriteBatch);
+  const fields = Object.assign({}, serializeCounter(ref.id, next, asOf), ...contributions.map((one) => one?.fields));
+  return { path: ref.path, fields: fields as StoredFields, history };
+}
+
+test("the counter document is as large as the functions write it, and below 1 KiB", async () => {
+  const { path, fields } = await publish();
+  expect(documentBytes(path, fields)).toBe(counterBytes());
+  expect(counterBytes()).toBeLessThan(1_024);
+});
+
+test("a document of the history is as large as the functions write it", async () => {
+  const { history } = await publish();
+  const [[path, first] = ["", {}]] = [...history].filter(([name]) => name.includes("minutes-"));
+  expect(documentBytes(path, first)).toBe(historyBytes(1));
+});
+
+test("an entry has the fields that clients write, and is below 1 KiB", () => {
+  const { fields } = JSON.parse(readFileSync("docs/vectors.json", "utf8"))
+    .commits.flatMap(({ commit }: { commit: { writes: object[] } }) => commit.writes)
+    .find(({ update }: { update?: { name: string } }) => update?.name.includes("/tallyEntries/")).update;
+  // `at` is a transform.
+  expect([...Object.keys(fields), "at"].sort()).toEqual(["at", "by", "once", "shard"]);
+  expect(BYTES.entry).toBeLessThan(1_024);
+});
+
+describe("a shard", () => {
+  test("is between the rows of the table, and as at the first below it", () => {
+    expect(markedShard(0.25, 0)).toEqual({ bytes: 593, units: 1 });
+    expect(markedShard(0.375, 0).bytes).toBeCloseTo(690.5);
+    expect(markedShard(0, 1)).toEqual(markedShard(0.02, 1));
+    expect(markedShard(20, 0).bytes).toBeGreaterThan(markedShard(10, 0).bytes);
+    expect(markedShard(0.5, 0.5).units).toBeCloseTo(1.02);
+  });
+
+  test("is below 1 KiB at the rate at which a counter grows on Enterprise, if transactions write it", () => {
+    expect(markedShard(0.35 * 0.7, 0).units).toBe(1);
+  });
+});
+
+test("no document that is read alone has more than 4 KiB, but for the sketch and the history", () => {
+  for (const bytes of [counterBytes(5), BYTES.entry, BYTES.unmarkedShard, markedShard(1, 1).bytes])
+    expect(bytes).toBeLessThan(4_096);
+});

@@ -1,0 +1,68 @@
+/**
+ * Adopted counters: counters that were made by hand, after the recipe of Firebase's documentation, and whose old clients still write. The
+ * mark is the recipe's own field `num_shards`. An old client draws one of so many shards and adds 1 to its `count`, and to nothing else.
+ *
+ * - An old client updates a shard, which fails if there is none. So folds leave those shards, whatever the parameter ADOPTED is.
+ * - With ADOPTED, updates of all shards trigger. So the counter may be idle with those shards, and new clients use them, too.
+ * - `writes` of the shards does not tell how often old clients have written. What `count` has gained beyond it does.
+ * - What was counted before the first publish is in no window: it may be years old.
+ */
+import { MAX_SHARDS } from "../../../../core/src/index.ts";
+import type { Measurement } from "../../counter/measurement.ts";
+import { toMillis } from "../../counter/time.ts";
+import type { CounterSettings, CounterState, FeaturePlan } from "../../counter/types.ts";
+import type { Config } from "../config.ts";
+
+declare module "../../counter/types.ts" {
+  interface Published {
+    /** How many writes of old clients `writes` has, as far as is known. */
+    readonly oldWrites: number;
+  }
+  interface CounterState {
+    /** Over how many shards old clients spread; `undefined` if there are no old clients. */
+    readonly numShards: number | undefined;
+  }
+}
+
+declare module "../../counter/measurement.ts" {
+  interface Measurement {
+    readonly oldWrites?: number;
+  }
+}
+
+export const adoptedPlan = {
+  name: "adopted",
+  shardSettings({ numShards }, { minShards, adopted }: Config) {
+    if (numShards === undefined) return {};
+    const kept = { keptShards: numShards };
+    return adopted ? { ...kept, triggerShards: numShards, minShards: Math.max(minShards, numShards) } : kept;
+  },
+  measured: withOldWrites,
+  fieldsAfter: ({ previous, measurement: { oldWrites } }) => ({ oldWrites: oldWrites ?? previous?.oldWrites ?? 0 }),
+} satisfies FeaturePlan;
+
+/** `num_shards` of a counter document, if it is one that an old client can use. */
+export function parseNumShards(value: unknown): number | undefined {
+  return Number.isInteger(value) && Number(value) >= 1 && Number(value) <= MAX_SHARDS ? Number(value) : undefined;
+}
+
+/**
+ * What the writes of old clients correct in a sum of the shards. Each is taken to add 1, as the recipe's rules demand, so that larger
+ * increments of others seem to be several writes. But one shard takes a write a second, so no more are assumed: more shards would not help
+ * old clients.
+ */
+export function withOldWrites(
+  { total, writes, asOf }: Measurement,
+  { published, numShards, adjusted = 0 }: Pick<CounterState, "published" | "numShards" | "adjusted">,
+  { writesPerShard, minInterval, maxInterval }: Pick<CounterSettings, "writesPerShard" | "minInterval" | "maxInterval">,
+): Partial<Measurement> {
+  if (!published) return numShards === undefined ? {} : { imported: total - adjusted };
+  const { oldWrites } = published;
+  const marked = Math.max(writes - (published.writes - oldWrites), 0);
+  const gained = published.counted ? 0 : Math.abs(total - published.total - adjusted);
+  // Of an idle counter they came just now, of others since the last poll.
+  const duration = Math.min(Math.max(toMillis(asOf) - published.asOf, minInterval), maxInterval);
+  const most = ((numShards ?? 0) * writesPerShard * duration) / 1_000;
+  const all = oldWrites + Math.ceil(Math.min(Math.max(gained - marked, 0), most));
+  return all === 0 ? {} : { oldWrites: all, writes: writes + all };
+}

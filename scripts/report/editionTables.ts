@@ -1,0 +1,133 @@
+/** The tables and the chart of both editions of Firestore, in docs/costs.md. */
+import { table } from "../../bench/markdown.ts";
+import { formatDollars, formatWhole } from "../../cli/src/format.ts";
+import {
+  type BilledUnit,
+  BYTES,
+  counterBytes,
+  ENTERPRISE_PRICES,
+  historyBytes,
+  markedShard,
+  monthlyCosts,
+  PRICES,
+  type PriceList,
+  perMillion,
+  priceOf,
+  readUnits,
+  type Traffic,
+  writeUnits,
+} from "../../costs/src/index.ts";
+import { DEFAULT_SETTINGS } from "../../functions/src/decisions.ts";
+import { steady } from "./costTables.ts";
+import type { Parts } from "./fill.ts";
+
+const STANDARD = PRICES.regional;
+const ENTERPRISE = ENTERPRISE_PRICES.regional;
+const RATES = [0.05, 0.5, 1, 10, 100, 1_000];
+
+/** Dollars per million increments of counters that are watched and have a large total. */
+function costOf(rate: number, prices: PriceList, some: Partial<Traffic> = {}, settings = DEFAULT_SETTINGS): number {
+  return perMillion(monthlyCosts({ ...steady(rate), ...some }, prices, settings));
+}
+
+function rates(): string {
+  const rows = RATES.map((rate) => {
+    const shards = [STANDARD, ENTERPRISE].map((prices) => monthlyCosts(steady(rate), prices).dayParts[0]?.shards ?? 0);
+    const dollars = [
+      ...[costOf(rate, STANDARD), costOf(rate, ENTERPRISE), costOf(rate, ENTERPRISE, { perClient: 20 })],
+      costOf(rate, ENTERPRISE, {}, { ...DEFAULT_SETTINGS, historyRetention: 0 }),
+      ...[STANDARD, ENTERPRISE].map((prices) => costOf(rate, prices, { once: 1 })),
+    ];
+    return [rate, ...shards, ...dollars.map(formatDollars)].map((cell) =>
+      typeof cell === "number" ? cell.toLocaleString("en-US") : cell,
+    );
+  });
+  const head = [
+    "increments/s",
+    "shards: Standard",
+    "Enterprise",
+    "a view: Standard",
+    "Enterprise",
+    "… not watched",
+    "… no history",
+  ];
+  return table([...head, "a like: Standard", "Enterprise"], 0, rows);
+}
+
+const UNITS = [
+  ["readUnit", "read units"],
+  ["writeUnit", "write units"],
+  ["realtimeUnit", "real-time units"],
+] as const;
+
+type Amounts = Partial<Record<BilledUnit, number>>;
+
+/** The counters of a board that are read, of all that a group has. */
+const [SHOWN, ALL] = [10, 1_000];
+/** An index entry with the path of its document, two values and what Firestore adds. */
+const ENTRY_BYTES = 100;
+
+const meanHistory =
+  Array.from({ length: 60 }, (_, n) => writeUnits(historyBytes(n + 1))).reduce((sum, one) => sum + one, 0) / 60;
+
+function scanned(rate: number): Amounts {
+  const { dayParts } = monthlyCosts(steady(rate), ENTERPRISE);
+  const { writes = 0, shards = 1 } = dayParts[0] ?? {};
+  return { readUnit: readUnits(shards * markedShard(writes / shards, 1).bytes) + 1 };
+}
+
+/** What one of each is billed as: on Standard, and on Enterprise. */
+const THINGS: readonly (readonly [name: string, standard: Amounts | undefined, enterprise: Amounts])[] = [
+  ["an increment, in a transaction", { write: 1 }, { writeUnit: 1 }],
+  ["… through the queue of a client that watches", { write: 1 }, { writeUnit: markedShard(0.2, 1).units }],
+  ["a new total, for each client that watches", { read: 1 }, { realtimeUnit: 1 }],
+  ["a read of the total, or the start of a watch", { read: 1 }, { readUnit: 1 }],
+  ["a measurement at 1 increment/s", { read: 3 }, scanned(1)],
+  ["a measurement at 100 increments/s", { read: 3 }, scanned(100)],
+  ["a minute of the history, in a document of an hour", { write: 1 }, { writeUnit: meanHistory }],
+  ["a new visitor among many", { write: 1, invocation: 1 }, { writeUnit: 1, invocation: 1 }],
+  [
+    "a visitor with no other within 10 seconds",
+    { write: 3, read: 2, delete: 1, invocation: 2 },
+    { writeUnit: 3 + writeUnits(BYTES.sketch), readUnit: 1 + readUnits(BYTES.sketch), invocation: 2 },
+  ],
+  [
+    `the ${SHOWN} largest of ${formatWhole(ALL)} counters, by an index`,
+    { read: SHOWN },
+    { readUnit: readUnits(SHOWN * (counterBytes() + ENTRY_BYTES)) },
+  ],
+  ["… and by a scan, without an index", undefined, { readUnit: readUnits(ALL * counterBytes()) }],
+  ["… the index, for each total that changes", {}, { writeUnit: 2 }],
+  ["a sweep that finds nothing", { read: 2, invocation: 1 }, { readUnit: 2, invocation: 1 }],
+];
+
+function things(): string {
+  const rows = THINGS.map(([name, standard, enterprise]) => {
+    const counts = UNITS.map(([unit]) => (enterprise[unit] ? Number(enterprise[unit].toFixed(1)) : ""));
+    const dollars = [
+      standard ? formatDollars(priceOf(standard, STANDARD) * 1e6) : "not possible",
+      formatDollars(priceOf(enterprise, ENTERPRISE) * 1e6),
+    ];
+    return [name, ...counts, ...dollars];
+  });
+  const priced = UNITS.map(([unit, name]) => `${name}, ${formatDollars(ENTERPRISE[unit] * 1e6)}`);
+  return table(["a million times", ...priced, "Standard", "Enterprise"], 1, rows);
+}
+
+/** Dollars per million views at each rate, for the chart. */
+export interface EditionCosts {
+  readonly perSecond: number;
+  readonly standard: number;
+  readonly enterprise: number;
+}
+
+export function editionCosts(): EditionCosts[] {
+  return RATES.map((perSecond) => {
+    const [standard, enterprise] = [costOf(perSecond, STANDARD), costOf(perSecond, ENTERPRISE)];
+    return { perSecond, standard, enterprise };
+  });
+}
+
+export function editionParts(): Parts {
+  return { "costs:editions": rates(), "costs:editionThings": things() };
+}

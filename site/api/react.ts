@@ -1,0 +1,6 @@
+/**
+ * Hooks for React.
+ *
+ * @module firestore-tally/react
+ */
+export * from "firestore-tally/react";

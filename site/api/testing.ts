@@ -1,0 +1,6 @@
+/**
+ * For tests of your app on the Firestore emulator.
+ *
+ * @module firestore-tally/testing
+ */
+export * from "firestore-tally/testing";

@@ -1,0 +1,55 @@
+/** Mistakes with counters that were made by hand, and that old apps write. */
+
+import { TRIGGER_SHARDS } from "../../../functions/src/counter/shards.ts";
+import type { Feature, FeaturePlan } from "../../../functions/src/counter/types.ts";
+import type { Mutation } from "./mutation.ts";
+
+/** The feature of adopted counters, changed. */
+function having(change: (plan: FeaturePlan) => Partial<FeaturePlan>): Pick<Mutation, "backend"> {
+  const changed = <One extends FeaturePlan>(one: One): One =>
+    one.name === "adopted" ? { ...one, ...change(one) } : one;
+  return {
+    backend: (backend) => ({
+      ...backend,
+      features: backend.features.map((feature) => changed<Feature>(feature)),
+      config: { ...backend.config, plans: backend.config.plans.map((plan) => changed<FeaturePlan>(plan)) },
+    }),
+  };
+}
+
+export const adoptedMutations: Record<string, Mutation> = {
+  "a fold takes the shards of old apps": {
+    ...having(({ shardSettings }) => ({
+      shardSettings: (...args) => {
+        const { keptShards: _, triggerShards: __, minShards: ___, ...others } = shardSettings?.(...args) ?? {};
+        return others;
+      },
+    })),
+    breaks: ["I5"],
+    world: "adopted",
+    seed: 5,
+  },
+  "an old update triggers nothing": {
+    event: async (event, wake, { change: { before, after } }) => {
+      const isOld = !event.isNew && before.fields?.writes === after.fields?.writes;
+      if (!isOld || TRIGGER_SHARDS.includes(event.shardId ?? "0")) await wake(event);
+    },
+    breaks: ["I2"],
+    world: "adopted",
+    seed: 12,
+  },
+  "a new app's update of an idle counter's shard triggers nothing": {
+    event: async (event, wake, { change: { before, after } }) => {
+      const isNewApp = !event.isNew && before.fields?.writes !== after.fields?.writes;
+      if (!isNewApp || TRIGGER_SHARDS.includes(event.shardId ?? "0")) await wake(event);
+    },
+    breaks: ["I2"],
+    world: "adopted",
+    seed: 18,
+  },
+  "what a counter had before is today's": {
+    ...having(() => ({ measured: () => ({}) })),
+    breaks: ["I11"],
+    world: "adopted",
+  },
+};
