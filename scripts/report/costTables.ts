@@ -37,7 +37,10 @@ const THINGS: readonly (readonly [string, Partial<Operations>])[] = [
   ["a measurement, on 4 to 1,000 shards: two sums by the index, and the counter document", { read: 3 }],
   ["… without the index, on 100 shards", { read: 102 }],
   ["a publish", { write: 1 }],
-  ["… more, if the publish was delayed or polled", { read: 1, task: 1, invocation: 1 }],
+  [
+    "… more, if a task makes it: after a wait for the interval, or in a busy counter",
+    { read: 1, task: 1, invocation: 1 },
+  ],
   ["a read of the total, or the start of a watch", { read: 1 }],
   ["a new total, for each client that watches", { read: 1 }],
   ["an exact read, on 4 to 1,000 shards", { read: 3 }],
