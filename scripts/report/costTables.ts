@@ -25,7 +25,7 @@ const MONTH_SECONDS = 30 * 86_400;
 const THINGS: readonly (readonly [string, Partial<Operations>])[] = [
   ["an increment", { write: 1 }],
   [
-    "its event: every increment if there is one shard, 1 in 56 if there are eight (clients choose shard 0 rarely)",
+    "its event, which only shard 0 triggers: every increment on one shard, 1 in 56 on eight (clients choose 0 rarely)",
     { invocation: 1 },
   ],
   ["an increment with `once`: the entry, and the rules' lookups", { write: 2, read: 2 }],
