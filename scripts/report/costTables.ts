@@ -25,7 +25,7 @@ const MONTH_SECONDS = 30 * 86_400;
 const THINGS: readonly (readonly [string, Partial<Operations>])[] = [
   ["an increment", { write: 1 }],
   [
-    "its event, which only shard 0 triggers: every increment on one shard, 1 in 56 on eight (clients choose 0 rarely)",
+    "its event: every increment of a counter with one shard; 1 in 56 with eight, because it is polled",
     { invocation: 1 },
   ],
   ["an increment with `once`: the entry, and the rules' lookups", { write: 2, read: 2 }],
