@@ -1,12 +1,13 @@
 /**
- * The tests: units and the emulators. With `--deep` what takes longer: simulation, a browser, fuzzing, each packaging, latency, faults,
- * and the README's demonstration.
+ * The tests: units and the emulators. `deep` is what takes longer: simulation, a browser, fuzzing, packagings, faults, and the README's
+ * demonstration. `nightly` is the rest: compilers, old versions, latency, regions.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 
 const params = [
   // The features whose functions are deployed only then.
@@ -42,61 +43,87 @@ const logged = [
 // The packagings differ in how functions are wired up, not in what they can take.
 const withoutLoad = ["-t", "^(?!100 increments|a counter grows|3,000 visitors)"];
 
-const isDeep = process.argv.includes("--deep");
-if (isDeep) process.env.TALLY_DEEP = "yes";
-/** They measure no time, and run one after another beside `tolerant`. */
-const untimed: Record<string, string[]> = isDeep
-  ? {
-      "the Android client, compiled": ["nice", "-n", "19", ...vitest("mobile")],
-      "the site of the documents": ["nice", "-n", "19", "npm", "run", "--silent", "--workspace", "site", "build"],
-      "simulation of faults": ["nice", "-n", "19", ...vitest("simulation")],
-      "units, each property ten times as often": ["nice", "-n", "19", ...vitest("unit")],
-    }
-  : { "unit tests": [...vitest("unit"), "--maxWorkers", "2"] };
-/** They use the emulators, and tolerate that other tests run at the same time. */
-const tolerant: Record<string, string[]> = isDeep
-  ? {
+/** Stages: the command of each, by name. */
+type Stages = Readonly<Record<string, readonly string[]>>;
+
+interface Suite {
+  /** They measure no time, and run one after another beside `tolerant`. */
+  readonly untimed: Stages;
+  /** They use the emulators, and tolerate that other tests run at the same time. */
+  readonly tolerant: Stages;
+  /** They measure time, or break their emulators, and run alone. */
+  readonly alone: Stages;
+}
+
+const beside = (...command: string[]) => ["nice", "-n", "19", ...command];
+
+const SUITES: Readonly<Record<string, Suite>> = {
+  test: {
+    untimed: { "unit tests": [...vitest("unit"), "--maxWorkers", "2"] },
+    tolerant: { "on the emulators": [...hosted, "!deep"] },
+    alone: {
+      "end to end, in the Functions emulator": [
+        ...emulators(),
+        ...vitest("endToEnd", "doctor"),
+        ...["--tags-filter", "!deep"],
+      ],
+    },
+  },
+  deep: {
+    untimed: {
+      "the site of the documents": beside("npm", "run", "--silent", "--workspace", "site", "build"),
+      "simulation of faults": beside(...vitest("simulation")),
+    },
+    tolerant: {
       "what takes longer on the emulators": [...hosted, "deep"],
       // One after another on one suite.
-      "in a browser, every version of each peer, moving from Google's extension, tools": [
+      "in a browser, moving from Google's extension, tools": [
         ...emulators("--as", "hosted"),
-        ...vitest("browser", "packages", "migration", "tools"),
+        ...vitest("browser", "migration", "tools"),
       ],
       "adopting counters made by hand": [
         ...emulators("--as", "hosted", "--param", "ADOPTED=yes", "--param", "BRIDGE=stars=walls/{wall}.stars"),
         ...vitest("adopting"),
       ],
-    }
-  : { "on the emulators": [...hosted, "!deep"] };
-/** They measure time, or break their emulators, and run alone. */
-const alone: Record<string, string[]> = isDeep
-  ? {
+    },
+    alone: {
       "end to end, as an extension": [...emulators("--as", "extension"), ...vitest("endToEnd"), ...withoutLoad],
       "end to end, as a function kit": [
         ...emulators("--as", "kit", ...logged),
         ...vitest("endToEnd", "pubsub"),
         ...withoutLoad,
       ],
-      "the kit as it is installed, and beside the extension": vitest("packaging"),
-      "end to end, 30 ms of latency each way": [
-        ...emulators("--latency", "30"),
-        ...vitest("endToEnd"),
-        ...["-t", "100 incr"],
-      ],
-      "faults on a suite of their own": vitest("faults"),
+      "init, and the kit as it is installed": [...vitest("packaging"), "setup", "kit"],
+      "faults on a suite of their own": [...vitest("faults"), "test/faults"],
       // The first 300 of 20,000: the same code in a fraction of the time.
       "npm start -- --once --flights 300": [
         ...["node", "testkit/emulators/run.ts", "--as", "hosted", "--", "node", "demo/flights.ts"],
         ...["--once", "--flights", "300"],
       ],
-    }
-  : {
-      "end to end, in the Functions emulator": [
-        ...emulators(),
-        ...vitest("endToEnd", "doctor"),
-        ...["--tags-filter", "!deep"],
+    },
+  },
+  nightly: {
+    untimed: {
+      "the Android client, compiled": beside(...vitest("mobile")),
+      "units, each property ten times as often": beside(...vitest("unit")),
+    },
+    tolerant: { "every version of each peer": [...emulators("--as", "hosted"), ...vitest("packages")] },
+    alone: {
+      "from the extension to the kit": [...vitest("packaging"), "upgrade"],
+      "end to end, 30 ms of latency each way": [
+        ...emulators("--latency", "30"),
+        ...vitest("endToEnd"),
+        ...["-t", "100 incr"],
       ],
-    };
+      "three regions on a suite of their own": [...vitest("faults"), "test/regions"],
+    },
+  },
+};
+const [name = "test"] = process.argv.slice(2);
+const suite = SUITES[name];
+if (!suite) throw new Error(`${name}: it is one of ${Object.keys(SUITES).join(", ")}`);
+const isLong = name !== "test";
+if (isLong) process.env.TALLY_DEEP = "yes";
 
 /** What is used of Vitest's report in JSON: https://vitest.dev/guide/reporters.html#json-reporter */
 interface Report {
@@ -113,33 +140,38 @@ interface Report {
   }[];
 }
 
+/** Twice what any stage takes on two slow cores. A stage that hangs is ended then, and named. */
+const LONGEST_MS = (isLong ? 25 : 12) * 60_000;
+
 const reports = mkdtempSync(join(tmpdir(), "tally-tests-"));
 const failed: string[] = [];
 const unsteady: string[] = [];
 
 /**
  * Runs a stage of tests. Up to three of its files that fail on the emulators run once more, alone on a new suite, because the
- * emulator's reads and watches miss a commit now and then. The end of the output names them.
+ * emulator's reads and watches miss a commit now and then. So does a stage that hangs. The end of the output names them.
  */
-async function run(name: string, command: string[], atOnce = true): Promise<void> {
-  const { code, report } = await runOnce(name, command, atOnce);
+async function run(name: string, command: readonly string[], atOnce = true): Promise<void> {
+  const { code, hangs, report } = await runOnce(name, command, atOnce);
   if (code === 0) return;
   const files = failingFiles(report);
-  const failures = [name, ...failuresIn(report)].join("\n  ");
+  const failures = [name, ...(hangs ? [`did not end within ${LONGEST_MS / 60_000} minutes`] : failuresIn(report))].join(
+    "\n  ",
+  );
   const mayPass = command.includes("vitest") && command.includes("testkit/emulators/run.ts");
-  const isFew = files.length > 0 && files.length <= 3;
-  const again = [...command, ...files, "--no-file-parallelism"];
-  if (mayPass && isFew && (await runOnce(`${name}: ${files.length} file(s) again, alone`, again, true)).code === 0)
-    unsteady.push(failures);
+  const isFew = hangs || (files.length > 0 && files.length <= 3);
+  const again = hangs ? command : [...command, ...files, "--no-file-parallelism"];
+  const title = `${name}: ${hangs ? "all" : `${files.length} file(s)`} again, alone`;
+  if (mayPass && isFew && (await runOnce(title, again, true)).code === 0) unsteady.push(failures);
   else failed.push(failures);
 }
 
 /** Runs a program, and prints what it prints: at once, or at its end. */
 async function runOnce(
   name: string,
-  [program = "", ...args]: string[],
+  [program = "", ...args]: readonly string[],
   atOnce: boolean,
-): Promise<{ code: number | null; report: string }> {
+): Promise<{ code: number | null; hangs: boolean; report: string }> {
   const start = performance.now();
   const report = join(reports, `${start}.json`);
   const reporters = ["--reporter", "default", "--reporter", "json", "--outputFile.json", report];
@@ -149,19 +181,30 @@ async function runOnce(
   const child = spawn(program, [...args, ...(isVitest ? reporters : [])], {
     stdio: ["inherit", ...(atOnce ? (["inherit", "inherit"] as const) : (["pipe", "pipe"] as const))],
   });
+  const closed = once(child, "close");
   const output: Buffer[] = [];
   for (const stream of [child.stdout, child.stderr]) stream?.on("data", (part) => output.push(part));
-  const [code] = await once(child, "close");
+  let hangs = false;
+  const end = setTimeout(() => {
+    hangs = true;
+    child.kill("SIGTERM");
+    setTimeout(() => child.kill("SIGKILL"), 60_000).unref();
+  }, LONGEST_MS);
+  const [code] = await once(child, "exit");
+  clearTimeout(end);
+  // A process that it has left behind may keep its output open.
+  if (!atOnce) await Promise.race([closed, sleep(5_000)]);
   if (!atOnce) process.stdout.write(Buffer.concat([Buffer.from(title), ...output]));
   const seconds = Math.round((performance.now() - start) / 1_000);
-  console.log(`━━ ${name}: ${code === 0 ? "passed" : "FAILED"} in ${seconds} s`);
-  return { code, report };
+  console.log(`━━ ${name}: ${code === 0 ? "passed" : hangs ? "HANGS" : "FAILED"} in ${seconds} s`);
+  return { code, hangs, report };
 }
 
-async function runAll(commands: Record<string, string[]>, atOnce?: boolean): Promise<void> {
+async function runAll(commands: Stages, atOnce?: boolean): Promise<void> {
   for (const [name, command] of Object.entries(commands)) await run(name, command, atOnce);
 }
 
+const { untimed, tolerant, alone } = suite;
 await Promise.all([runAll(untimed, false), runAll(tolerant)]);
 await runAll(alone);
 
