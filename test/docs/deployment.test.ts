@@ -21,7 +21,7 @@ test("the words of the CLI are those of its code", () => {
 });
 
 test("the APIs are those that the CLI enables for functions with triggers, a queue and a schedule, and for Firestore", () => {
-  const [, told = ""] = /\*\*APIs\.\*\*([\s\S]*?)\. No parameter/.exec(document) ?? [];
+  const [, told = ""] = /\*\*APIs\.\*\*([\s\S]*?)\. Every feature/.exec(document) ?? [];
   const [, standard = ""] = /STANDARD_APIS = \[([^\]]*)\]/.exec(cli("deploy/functions/prepare")) ?? [];
   const enabled = [...standard.matchAll(/"(\w+)\.googleapis\.com"/g)].map(([, api]) => api);
   const unused = ["runtimeconfig", "secretmanager"];
