@@ -36,6 +36,7 @@ export default defineConfig({
           isolate: false,
           // A property on a busy machine takes longer than the five seconds that are the default.
           testTimeout: 30_000,
+          hookTimeout: 30_000,
           include: [
             "{core,client,admin,functions,costs,cli,web}/src/**/*.test.ts",
             "client/*.test.ts",
@@ -96,6 +97,9 @@ export default defineConfig({
         test: {
           name: "simulation",
           isolate: false,
+          // It runs beside other tests, at the lowest priority.
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
           include: ["test/simulation/*.test.ts", "test/{topItems,visitors}/*.test.ts"],
         },
       },
