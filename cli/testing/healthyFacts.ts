@@ -1,9 +1,8 @@
 /** The facts of a project in which everything is right, for the tests of the checks: each test spoils one. */
 
 import { readFileSync } from "node:fs";
-import { DEFAULT_PARAMETERS } from "../../functions/src/decisions.ts";
+import { DEFAULT_PARAMETERS, FUNCTIONS } from "../../functions/src/decisions.ts";
 import type { CounterSample, SampledCounter } from "../src/doctor/counterFacts.ts";
-import { FUNCTIONS } from "../src/doctor/deployments.ts";
 import type { DeployedFunction, ProjectFacts } from "../src/doctor/facts.ts";
 
 export const NOW = 1_700_000_000_000;

@@ -16,6 +16,7 @@ export { isListedFor, LONGEST_SUM } from "./counter/slowSums.ts";
 export type { Millis } from "./counter/time.ts";
 export type { Edition, Published } from "./counter/types.ts";
 export { DEFAULT_SETTINGS, EDITIONS, type Settings, settingsOn } from "./deploy/config.ts";
+export { FUNCTIONS, type FunctionName } from "./deploy/functionNames.ts";
 export { DEFAULT_PARAMETERS, type ParameterValues, parseConfig } from "./deploy/parseConfig.ts";
 export type { Config } from "./features/config.ts";
 export { historyWrites } from "./features/history/history.ts";

@@ -1,11 +1,10 @@
 /** The checks of functions, parameters, queue, roles and schedule. */
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { DEFAULT_PARAMETERS } from "../../../functions/src/decisions.ts";
+import { DEFAULT_PARAMETERS, FUNCTIONS } from "../../../functions/src/decisions.ts";
 import { params } from "../../../functions/src/deploy/parameters.ts";
 import { deployed, healthyFacts, sampled, sampleOf, withParameters } from "../../testing/healthyFacts.ts";
 import { findingsOf } from "./checks.ts";
-import { FUNCTIONS } from "./deployments.ts";
 import type { DeployedFunction, ProjectFacts } from "./facts.ts";
 import { DECLARED } from "./queueChecks.ts";
 

@@ -3,32 +3,10 @@
  * `kit-<instance>-shardcreated`, and there may be several deployments, one for each database or collection.
  */
 import { DEFAULT_COLLECTION } from "../../../core/src/index.ts";
+import { FUNCTIONS, type FunctionName } from "../../../functions/src/decisions.ts";
 import type { DatabaseTarget } from "../databaseTarget.ts";
 import type { DeployedFunction, ProjectFacts } from "./facts.ts";
 import type { Finding } from "./finding.ts";
-
-/** The functions of a deployment, without the prefix. A test compares them with `functions/src/deploy/triggers.ts`. */
-export const FUNCTIONS = [
-  "shardcreated",
-  "shardzeroupdated",
-  "baseupdated",
-  "shardupdated",
-  "documentcreated",
-  "documentdeleted",
-  "legacyshardwritten",
-  "mergevisitors",
-  "mergeitems",
-  "ingest",
-  "ingestmessages",
-  "logevents",
-  "logincrements",
-  "totals",
-  "aggregate",
-  "merge",
-  "exchange",
-  "sweep",
-] as const;
-export type FunctionName = (typeof FUNCTIONS)[number];
 
 export interface Deployment {
   readonly prefix: string;
@@ -82,5 +60,5 @@ export function variablesOf({ functions }: Deployment): Readonly<Record<string, 
 }
 
 function isFunctionName(name: string): name is FunctionName {
-  return (FUNCTIONS as readonly string[]).includes(name);
+  return FUNCTIONS.some((one) => one === name);
 }

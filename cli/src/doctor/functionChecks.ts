@@ -1,15 +1,8 @@
 /** Whether the functions are deployed for this database and collection, complete, in one piece, and near the database. */
 import { NO_COUNTED_COLLECTION } from "../../../core/src/index.ts";
+import { FUNCTIONS, type FunctionName } from "../../../functions/src/decisions.ts";
 import { NO_TOPIC } from "../../../functions/src/deploy/parseConfig.ts";
-import {
-  type Deployment,
-  type DeploymentCheck,
-  deploymentsFor,
-  FUNCTIONS,
-  type FunctionName,
-  findDeployments,
-  variablesOf,
-} from "./deployments.ts";
+import { type Deployment, type DeploymentCheck, deploymentsFor, findDeployments, variablesOf } from "./deployments.ts";
 import { type DeployedFunction, type ProjectFacts, seen } from "./facts.ts";
 import { DEPLOY, errorFinding, type Finding, listed, warningFinding } from "./finding.ts";
 import { REGION_CHECKS } from "./regionChecks.ts";

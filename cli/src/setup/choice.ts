@@ -1,12 +1,12 @@
 /** What an app's developer decides: asked on a terminal, or given by options. */
 import { type CANCEL_SYMBOL, isCancel, select, text } from "@clack/prompts";
+import { DEFAULT_COLLECTION } from "../../../core/src/index.ts";
 import type { Edition } from "../../../functions/src/decisions.ts";
 import { CommandError, INTERRUPTED, WRONG_USAGE } from "../commandError.ts";
 import type { RulesChoice } from "./rules/composed.ts";
 
 /** How the functions are deployed. */
-export const PACKAGINGS = ["codebase", "kit"] as const;
-export type Packaging = (typeof PACKAGINGS)[number];
+export type Packaging = "codebase" | "kit";
 
 /** Lists of groups, by option. A group is what stands before the colon of a counter's id. */
 const GROUP_LISTS = {
@@ -87,7 +87,7 @@ export async function choose(options: ChoiceOptions, ask: boolean, current?: Rul
     location: NEAREST[location] ?? location,
     database: options.database ?? "(default)",
     edition: options.edition ?? "standard",
-    collection: options.collection ?? current?.collection ?? "counters",
+    collection: options.collection ?? current?.collection ?? DEFAULT_COLLECTION,
   };
 }
 

@@ -27,12 +27,10 @@ export async function measureCounter(backend: Backend, state: CounterState): Pro
   if (measureInstead) return await measureInstead();
   const { mostListed } = shardSettingsOf(state, backend.config);
   const measured = await measureShards(ref.collection(SHARDS), published?.shardDocuments ?? 0, {
-    ...{
-      mostListed,
-      slowSince: published?.slowSince,
-      now: backend.now(),
-      byScan: backend.config.edition === "enterprise",
-    },
+    mostListed,
+    slowSince: published?.slowSince,
+    now: backend.now(),
+    byScan: backend.config.edition === "enterprise",
   });
   if (measured.overflows) logOverflowOnce(ref.id, measured.malformed);
   const sum = measured.overflows ? { ...measured, total: published?.total ?? 0 } : measured;

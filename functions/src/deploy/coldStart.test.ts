@@ -1,7 +1,8 @@
 /** What the built functions load when they are imported, in fresh processes; and what a process defines. */
 import { execFileSync } from "node:child_process";
 import { afterEach, expect, test, vi } from "vitest";
-import { defineWhereRun, FUNCTIONS } from "./coldStart.ts";
+import { defineWhereRun } from "./coldStart.ts";
+import { FUNCTIONS } from "./functionNames.ts";
 
 afterEach(() => vi.unstubAllEnvs());
 

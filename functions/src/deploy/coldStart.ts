@@ -7,38 +7,14 @@
  * has renamed the function.
  */
 import { createRequire } from "node:module";
-
-/** Every function, by the name of its export. */
-export const FUNCTIONS: readonly string[] = [
-  ...[
-    "shardcreated",
-    "shardzeroupdated",
-    "baseupdated",
-    "shardupdated",
-    "aggregate",
-    "sweep",
-    "documentcreated",
-    "documentdeleted",
-  ],
-  ...[
-    "legacyshardwritten",
-    "mergevisitors",
-    "mergeitems",
-    "merge",
-    "exchange",
-    "ingest",
-    "ingestmessages",
-    "logevents",
-    "logincrements",
-  ],
-  "totals",
-];
+import { FUNCTIONS } from "./functionNames.ts";
 
 /** `define()`, or `undefined` in a process that runs another function. */
 export function defineWhereRun<Defined>(name: string, define: () => Defined): Defined | undefined {
   // In the emulator's debug mode one process serves all functions, whatever it was started for.
   const target = process.env.FUNCTION_DEBUG_MODE ? undefined : process.env.FUNCTION_TARGET?.split(".").at(-1);
-  return target !== undefined && target !== name && FUNCTIONS.includes(target) ? undefined : define();
+  const isOther = target !== name && FUNCTIONS.some((one) => one === target);
+  return isOther ? undefined : define();
 }
 
 interface Sdk {

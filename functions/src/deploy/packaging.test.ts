@@ -2,7 +2,7 @@ import type { Functions } from "firebase-admin/functions";
 import { afterEach, describe, expect, test, vi } from "vitest";
 // @ts-expect-error: it is not among the declarations.
 import { extractStack } from "../../../node_modules/firebase-functions/lib/runtime/loader.js";
-import { FUNCTIONS } from "./coldStart.ts";
+import { FUNCTIONS } from "./functionNames.ts";
 import { GROUP } from "./packaging.ts";
 import { cloudTasks } from "./queue.ts";
 

@@ -177,15 +177,7 @@ const messageIngest = lazily((backend) => createMessageIngest(backend, isLogged(
 const receiveMessage = (id: string, base64 = "") =>
   messageIngest()({ id, data: Buffer.from(base64, "base64").toString() });
 
-/** Many requests at a time, so that they share commits. The 1st generation has one at a time. */
-export const ingest = defineWhereRun("ingest", () =>
-  isExtension
-    ? sdk("v1/https").onRequest(receiveRequest)
-    : sdk("v2/https").onRequest(
-        { ...options, omit: params.ingestCounters.equals(""), concurrency: 200, invoker: "public" },
-        receiveRequest,
-      ),
-);
+export const ingest = defineWhereRun("ingest", () => onPublicRequest(params.ingestCounters, receiveRequest));
 
 export const ingestmessages = defineWhereRun("ingestmessages", () =>
   isExtension
@@ -239,15 +231,17 @@ function isLogged(): boolean {
 const httpTotals = lazily((backend) => createHttpTotals(backend, deployedTotalsCounters()));
 const showTotals: HttpTotals = (request, response) => httpTotals()(request, response);
 
-/** Many requests at a time, so that they share reads. */
-export const totals = defineWhereRun("totals", () =>
-  isExtension
-    ? sdk("v1/https").onRequest(showTotals)
-    : sdk("v2/https").onRequest(
-        { ...options, omit: params.totalsCounters.equals(""), concurrency: 200, invoker: "public" },
-        showTotals,
-      ),
-);
+export const totals = defineWhereRun("totals", () => onPublicRequest(params.totalsCounters, showTotals));
+
+/**
+ * Many requests at a time, so that they share commits and reads. The 1st generation has one at a time.
+ *
+ * @param counters  the parameter that asks for the function
+ */
+function onPublicRequest(counters: typeof params.ingestCounters, handle: HttpIngest | HttpTotals) {
+  const asked = { omit: counters.equals(""), concurrency: 200, invoker: "public" } as const;
+  return isExtension ? sdk("v1/https").onRequest(handle) : sdk("v2/https").onRequest({ ...options, ...asked }, handle);
+}
 
 function runDispatched(task: CounterTask): Promise<void> {
   const backend = getBackend();
