@@ -87,7 +87,7 @@ async function buildCode(): Promise<void> {
       entryPoints: ["cli/src/index.ts"],
       outfile: "client/dist/cli.js",
       platform: "node",
-      target: "node20",
+      target: "node22",
       // Modules of which parts can be left out; jsonc-parser's CommonJS cannot be bundled.
       mainFields: ["module", "main"],
       plugins: [lazyPeer],

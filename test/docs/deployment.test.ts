@@ -1,6 +1,7 @@
 /** docs/deployment.md quotes the Firebase CLI as it prints, names the APIs that it enables, and the roles that the functions need. */
 import { globSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { ACT_AS, neededRoles } from "../../functions/src/decisions.ts";
 
 const document = readFileSync("docs/deployment.md", "utf8");
 const cli = (file: string) => readFileSync(`node_modules/firebase-tools/lib/${file}.js`, "utf8");
@@ -29,11 +30,12 @@ test("the APIs are those that the CLI enables for functions with triggers, a que
   expect([...told.matchAll(/`(\w+)`/g)].map(([, api]) => api)).toEqual(wanted.toSorted());
 });
 
-test("the roles are those of a counter in docs/configuration.md, and one for builds", () => {
+test("the roles are those that the functions declare", () => {
   const [, loop = ""] = /^for role in (.*); do$/m.exec(document) ?? [];
-  const granted = loop.split(" ").map((role) => `roles/${role}`);
-  granted.push(...[...document.matchAll(/--role (roles\/[\w.]+)$/gm)].map(([, role = ""]) => role));
+  const granted = [...loop.split(" ").map((role) => `roles/${role}`), ACT_AS];
+  expect(document).toContain(`serviceAccount:<account> --role ${ACT_AS}\n`);
+  expect(new Set(granted)).toEqual(new Set(neededRoles({}, false).keys()));
   const table = [...readFileSync("docs/configuration.md", "utf8").matchAll(/^ {2}\| `(roles\/[\w.]+)`/gm)];
-  const needed = table.map(([, role = ""]) => role).filter((role) => !role.endsWith(".publisher"));
-  expect(granted.toSorted()).toEqual([...needed, "roles/cloudbuild.builds.builder"].toSorted());
+  const all = neededRoles({ EVENTS_TOPIC: "events", EVENTARC_CHANNEL: "channel" }, false);
+  expect(new Set(table.map(([, role = ""]) => role))).toEqual(new Set(all.keys()));
 });

@@ -80,7 +80,7 @@ function areDifferent({ functions }: Deployment): Finding[] {
     errorFinding(
       "parameters-differ",
       `${listed(differing)} ${differing.length === 1 ? "is" : "are"} not the same in all functions, as after a deployment of some of them`,
-      "deploy them together: `firebase deploy --only functions`",
+      `deploy them together: ${DEPLOY_FUNCTIONS}`,
     ),
   ];
 }

@@ -1,4 +1,5 @@
 /** Whether measurements can be scheduled and run: the task queue, the rights of the functions' account, the job of the sweep. */
+import { ACT_AS, neededRoles, PUBLISHER, type Role } from "../../../functions/src/decisions.ts";
 import { deploymentsFor, variablesOf } from "./deployments.ts";
 import { type DeployedFunction, type ProjectFacts, seen } from "./facts.ts";
 import { DEPLOY, errorFinding, type Finding, listed, warningFinding } from "./finding.ts";
@@ -67,23 +68,16 @@ function taskRemedy(code: number, { name, region, serviceAccount }: DeployedFunc
   return `let the functions' account call it: \`gcloud run services add-iam-policy-binding ${name} --region ${region} --member serviceAccount:${serviceAccount} --role roles/run.invoker\``;
 }
 
-/** Wanted on the account itself. */
-const ACT_AS = "roles/iam.serviceAccountUser";
-
-type Need = readonly [role: string, purpose: string, ...wider: string[]];
-
-/** What the account needs (docs/configuration.md), and wider roles that include it. */
-const NEEDED: readonly Need[] = [
-  ["roles/datastore.user", "read shards and write totals", "roles/datastore.owner", "roles/firebase.admin"],
-  ["roles/cloudtasks.enqueuer", "schedule measurements", "roles/cloudtasks.admin"],
-  [ACT_AS, "enqueue tasks that call in its name", "roles/iam.serviceAccountAdmin"],
-  ["roles/eventarc.eventReceiver", "receive the events of Firestore", "roles/eventarc.admin"],
-  ["roles/run.invoker", "be called by Eventarc and Cloud Tasks", "roles/run.admin"],
-];
-
-/** Needed with `EVENTS_TOPIC`, for the topic. */
-export const PUBLISHER = "roles/pubsub.publisher";
-const TO_LOG: Need = [PUBLISHER, "publish the event log", "roles/pubsub.editor", "roles/pubsub.admin"];
+/** Wider roles, which include one that the account needs. */
+const WIDER: Readonly<Partial<Record<Role, readonly string[]>>> = {
+  "roles/datastore.user": ["roles/datastore.owner", "roles/firebase.admin"],
+  "roles/cloudtasks.enqueuer": ["roles/cloudtasks.admin"],
+  [ACT_AS]: ["roles/iam.serviceAccountAdmin"],
+  "roles/eventarc.eventReceiver": ["roles/eventarc.admin"],
+  "roles/run.invoker": ["roles/run.admin"],
+  [PUBLISHER]: ["roles/pubsub.editor", "roles/pubsub.admin"],
+  "roles/eventarc.publisher": ["roles/eventarc.admin"],
+};
 
 /** Basic roles, which include all of them. */
 const BASIC = ["roles/owner", "roles/editor"];
@@ -93,10 +87,10 @@ export function checkGrants({ grants, functions, target }: ProjectFacts): Findin
   if (!found) return [];
   const { account, roles } = found;
   const [deployment] = deploymentsFor(seen(functions) ?? [], target);
-  const isLogged = deployment && variablesOf(deployment)?.EVENTS_TOPIC;
-  const needed = isLogged ? [...NEEDED, TO_LOG] : NEEDED;
+  const variables = (deployment && variablesOf(deployment)) ?? {};
+  const needed = [...neededRoles(variables, deployment?.prefix.startsWith("kit-") ?? false)];
   return needed
-    .filter(([role, , ...wider]) => ![role, ...wider, ...BASIC].some((one) => roles.includes(one)))
+    .filter(([role]) => ![role, ...(WIDER[role] ?? []), ...BASIC].some((one) => roles.includes(one)))
     .map(([role, purpose]) =>
       warningFinding(
         "role-missing",

@@ -1,9 +1,9 @@
 /** Reads how measurements are scheduled: the task queue, the roles of the functions' account, the job of the sweep. */
+import { PUBLISHER } from "../../../functions/src/decisions.ts";
 import type { DatabaseTarget } from "../databaseTarget.ts";
 import { type Deployment, variablesOf } from "./deployments.ts";
 import type { DeployedFunction, FailedTask, Grants, Job, Queue } from "./facts.ts";
 import type { GoogleApis, Policy } from "./googleApis.ts";
-import { PUBLISHER } from "./queueChecks.ts";
 
 const TASKS = "cloudtasks.googleapis.com";
 

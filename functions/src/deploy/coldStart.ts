@@ -21,6 +21,7 @@ interface Sdk {
   readonly "v1/https": typeof import("firebase-functions/v1/https");
   readonly "v1/pubsub": typeof import("firebase-functions/v1/pubsub");
   readonly "v1/tasks": typeof import("firebase-functions/v1/tasks");
+  readonly "v2/options": typeof import("firebase-functions/v2/options");
   readonly "v2/https": typeof import("firebase-functions/v2/https");
   readonly "v2/pubsub": typeof import("firebase-functions/v2/pubsub");
   readonly "v2/scheduler": typeof import("firebase-functions/v2/scheduler");

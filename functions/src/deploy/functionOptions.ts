@@ -13,17 +13,22 @@ import { params } from "./parameters.ts";
 const MEMORY: MemoryOption = "512MiB";
 const MORE_MEMORY: readonly MemoryOption[] = ["1GiB", "2GiB", "4GiB", "8GiB", "16GiB", "32GiB"];
 
-type Options = "region" | "memory" | "concurrency" | "serviceAccount" | "maxInstances";
+type Options = Required<Pick<GlobalOptions, "region" | "memory" | "concurrency" | "maxInstances">> &
+  Pick<GlobalOptions, "serviceAccount">;
 
-/** An empty account and 0 instances mean the platform's defaults. Read at deployment, when parameters have no values. */
-export function functionOptions(): Required<Pick<GlobalOptions, Options>> {
-  const { EXT_MIGRATED_SYSTEM_MEMORY: memory, EXT_MIGRATED_SYSTEM_MAXINSTANCES: most } = process.env;
+/**
+ * Read at deployment, when the parameters have no values, and the environment has those of `.env`. 0 instances mean the platform's default.
+ * An empty account must not be declared, not even as the parameter: the CLI would schedule the sweep for an empty account, and it creates
+ * an account only for functions that declare none (discovery.ts).
+ */
+export function functionOptions(): Options {
+  const { EXT_MIGRATED_SYSTEM_MEMORY: memory, EXT_MIGRATED_SYSTEM_MAXINSTANCES: most, SERVICE_ACCOUNT } = process.env;
   return {
     region: params.location,
     memory: MORE_MEMORY.find((more) => more === memory) ?? MEMORY,
     // The platform's default of 80 at a time would not fit into the memory.
     concurrency: 20,
-    serviceAccount: params.serviceAccount,
+    ...(SERVICE_ACCOUNT && { serviceAccount: params.serviceAccount }),
     maxInstances: setOr(params.maxInstances, most),
   };
 }

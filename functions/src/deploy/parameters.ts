@@ -211,7 +211,7 @@ export const params = {
   serviceAccount: defineString("SERVICE_ACCOUNT", {
     default: INSTANCE_PARAMETERS.SERVICE_ACCOUNT,
     description:
-      "The account the functions run as: an email, or name@ for one of this project. Empty: the project's default one.",
+      "The account the functions run as: its email. Empty: the Firebase CLI creates one, with the roles that the functions need.",
   }),
   minInstances: defineInt("MIN_INSTANCES", {
     default: Number(INSTANCE_PARAMETERS.MIN_INSTANCES),

@@ -1,0 +1,24 @@
+/**
+ * Fails if a release would deploy functions on a runtime that Google deprecates within 90 days. The release workflow runs it. The dates
+ * are those of the Firebase CLI, which are those of https://cloud.google.com/functions/docs/runtime-support.
+ */
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+
+const NOTICE_DAYS = 90;
+
+type Runtimes = Readonly<Record<string, { readonly deprecationDate: string }>>;
+const { RUNTIMES } = createRequire(import.meta.url)(
+  "firebase-tools/lib/deploy/functions/runtimes/supported/types.js",
+) as { RUNTIMES: Runtimes };
+
+const latest = new Date(Date.now() + NOTICE_DAYS * 86_400_000).toISOString();
+for (const file of ["firebase.json", "extension.yaml", "cli/src/setup/firebaseJson.ts"]) {
+  const named = new Set(readFileSync(file, "utf8").match(/nodejs\d+/g));
+  if (named.size === 0) throw new Error(`${file} names no runtime`);
+  for (const runtime of named) {
+    const date = RUNTIMES[runtime]?.deprecationDate;
+    console.log(`${file}: ${runtime}, deprecated on ${date}`);
+    if (date === undefined || date < latest) process.exitCode = 1;
+  }
+}
