@@ -26,7 +26,10 @@ const TOOLS = ["test/simulation/emulator/*.test.ts", "test/testkit/governor.test
 
 export default defineConfig({
   test: {
-    tags: [{ name: "deep", description: "Takes so long that `npm test` leaves it to `npm run test:deep`." }],
+    tags: [
+      { name: "deep", description: "Takes so long that `npm test` leaves it to `npm run test:deep`." },
+      { name: "nightly", description: "Takes so long that both leave it to `npm run test:nightly`." },
+    ],
     // Unit tests stand beside their source and need nothing, nor does the simulation; the others need the emulators.
     projects: [
       {

@@ -40,6 +40,7 @@ const logged = [
   "EVENTS_TOPIC=tally-log",
   "EVENTS_COLLECTION=counters",
 ].flatMap((param) => ["--param", param]);
+const IS_SHORT = "!deep && !nightly";
 // The packagings differ in how functions are wired up, not in what they can take.
 const withoutLoad = ["-t", "^(?!100 increments|a counter grows|3,000 visitors)"];
 
@@ -60,12 +61,12 @@ const beside = (...command: string[]) => ["nice", "-n", "19", ...command];
 const SUITES: Readonly<Record<string, Suite>> = {
   test: {
     untimed: { "unit tests": [...vitest("unit"), "--maxWorkers", "2"] },
-    tolerant: { "on the emulators": [...hosted, "!deep"] },
+    tolerant: { "on the emulators": [...hosted, IS_SHORT] },
     alone: {
       "end to end, in the Functions emulator": [
         ...emulators(),
         ...vitest("endToEnd", "doctor"),
-        ...["--tags-filter", "!deep"],
+        ...["--tags-filter", IS_SHORT],
       ],
     },
   },
@@ -106,8 +107,10 @@ const SUITES: Readonly<Record<string, Suite>> = {
     untimed: {
       "the Android client, compiled": beside(...vitest("mobile")),
       "units, each property ten times as often": beside(...vitest("unit")),
+      "simulation of faults, all seeds": beside(...vitest("simulation")),
     },
-    tolerant: { "every version of each peer": [...emulators("--as", "hosted"), ...vitest("packages")] },
+    tolerant: {
+      "what takes longest on the emulators": [...hosted, "nightly"], "every version of each peer": [...emulators("--as", "hosted"), ...vitest("packages")] },
     alone: {
       "from the extension to the kit": [...vitest("packaging"), "upgrade"],
       "end to end, 30 ms of latency each way": [
@@ -123,7 +126,7 @@ const [name = "test"] = process.argv.slice(2);
 const suite = SUITES[name];
 if (!suite) throw new Error(`${name}: it is one of ${Object.keys(SUITES).join(", ")}`);
 const isLong = name !== "test";
-if (isLong) process.env.TALLY_DEEP = "yes";
+process.env.TALLY_SUITE = name;
 
 /** What is used of Vitest's report in JSON: https://vitest.dev/guide/reporters.html#json-reporter */
 interface Report {

@@ -66,7 +66,7 @@ async function heapOf(act: () => Promise<unknown>): Promise<number> {
 }
 
 test("10,000 shards are measured with 20 reads and less than 5 MB; without the index they are listed in pages, and logged once", {
-  tags: "deep",
+  tags: "nightly",
 }, async () => {
   const path = await counterOf(MAX_SHARDS, indexed);
   const expected = { total: 3 * MAX_SHARDS, writes: MAX_SHARDS, documents: MAX_SHARDS };

@@ -323,7 +323,7 @@ const weakened = Object.entries(ALL_WEAKENED).flatMap(([part, edits]) =>
   Object.entries(edits).map(([name, edit]) => [name, part as Part, ...edit] as const),
 );
 
-describe("the fuzzer finds rules that accept", { tags: "deep" }, () => {
+describe("the fuzzer finds rules that accept", { tags: "nightly" }, () => {
   let sent = 0;
   test.each(weakened)(
     "%s",

@@ -1,16 +1,17 @@
 /** The simulation: no run violates an invariant, and each planted mistake is found. */
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { seeds } from "../../core/testing/runs.ts";
 import { percentile } from "../../testkit/statistics.ts";
 import type * as Entry from "./bundleEntry.ts";
 import { mutations } from "./mutations.ts";
 import { type Build, buildSimulation, runSeeds } from "./run.ts";
 import { type Scenario, SECOND } from "./scenario/scenario.ts";
 
-const SEEDS = 2_000;
-const WATCHES = 1_000;
-const FAILING = 500;
-const WORST = 500;
-const ADOPTED = 500;
+const SEEDS = seeds(2_000);
+const WATCHES = seeds(1_000);
+const FAILING = seeds(500);
+const WORST = seeds(500);
+const ADOPTED = seeds(500);
 /** How many seeds may find a mutation, from its own on. Changes of the code may move the first that does. */
 const SEEDS_PER_MUTATION = 20;
 let build: Build;
@@ -26,7 +27,7 @@ test(`I1 to I13 hold in ${SEEDS} simulated runs, under every kind of fault`, { t
   const { failed, runs, faults, unrecognizedReplays } = await runSeeds(build, { from: 1, count: SEEDS });
   expect(failed, failed && `replay: npm run simulate:faults -- --seed ${failed.seed}`).toBeUndefined();
   expect(runs).toBe(SEEDS);
-  for (const kind of entry.FAULTS) expect(faults[kind], kind).toBeGreaterThan(100);
+  for (const kind of entry.FAULTS) expect(faults[kind], kind).toBeGreaterThan(SEEDS / 20);
   // Only replays after two minutes, or after a deletion of the counter, may go unrecognized.
   expect(unrecognizedReplays).toBeLessThan(SEEDS / 20);
 });
@@ -49,7 +50,7 @@ test(`a step that fails for long leaves totals exact and fresh, in ${FAILING} si
   const { failed, runs, faults } = await runSeeds(build, { world: "failing", from: 1, count: FAILING });
   expect(failed, failed && `replay: npm run simulate:faults -- --failing --seed ${failed.seed}`).toBeUndefined();
   expect(runs).toBe(FAILING);
-  for (const step of entry.FAILING_STEPS) expect(faults[step], step).toBeGreaterThan(20);
+  for (const step of entry.FAILING_STEPS) expect(faults[step], step).toBeGreaterThan(FAILING / 25);
 });
 
 test(`each kind of fault at its worst leaves totals exact, and half of them on time, in ${WORST} simulated runs`, {
@@ -59,7 +60,7 @@ test(`each kind of fault at its worst leaves totals exact, and half of them on t
   expect(failed, failed && `replay: npm run simulate:faults -- --worst --seed ${failed.seed}`).toBeUndefined();
   expect(runs).toBe(WORST);
   for (const kind of [...entry.FAULTS, ...entry.FAILING_STEPS]) {
-    expect(lateness[kind]?.length, kind).toBeGreaterThan(100);
+    expect(lateness[kind]?.length, kind).toBeGreaterThan(WORST / 5);
     expect(percentile(lateness[kind] ?? [], 0.5), kind).toBeLessThan(1_500);
   }
 });
@@ -105,7 +106,7 @@ test("a take lists the shards within a second", { timeout: 60_000 }, async () =>
 test("a failing run is minimized to a few actions", { timeout: 120_000 }, async () => {
   const name = "fold without the precondition";
   const { minimize, mutations, run, scenarioOf, simulate } = entry;
-  const { failed } = await run({ mutation: name, from: 2_001, count: SEEDS });
+  const { failed } = await run({ mutation: name, from: 2_001, count: 2_000 });
   const mutation = mutations[name];
   const smallest = await minimize(scenarioOf(failed?.seed ?? 0), mutation);
   expect(smallest.actions.length).toBeLessThanOrEqual(8);
