@@ -13,7 +13,7 @@ interface Address {
   readonly port?: number;
 }
 
-/** What is used of it: https://firebase.google.com/docs/cli#the_firebasejson_file */
+/** The fields that are read: https://firebase.google.com/docs/cli#the_firebasejson_file */
 export interface FirebaseJson {
   readonly emulators?: Readonly<Record<string, Address | undefined>>;
   readonly firestore?: FirestoreEntry | readonly FirestoreEntry[];
