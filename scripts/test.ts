@@ -109,7 +109,10 @@ const SUITES: Readonly<Record<string, Suite>> = {
     },
     tolerant: { "every version of each peer": [...emulators("--as", "hosted"), ...vitest("packages")] },
     alone: {
-      "from the extension to the kit": [...vitest("packaging"), "upgrade"],
+      "from the extension to the kit, and an import of emulator data": [
+        ...vitest("packaging"),
+        ...["upgrade", "emulatorImport"],
+      ],
       "end to end, 30 ms of latency each way": [
         ...emulators("--latency", "30"),
         ...vitest("endToEnd"),
