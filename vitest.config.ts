@@ -60,7 +60,7 @@ export default defineConfig({
             "test/simulation/*.test.ts",
             "test/{faults,browser,migration,adopting,regions}/**",
             "test/{topItems,visitors}/**",
-            "test/packaging/{compatibility,endToEnd,eventLog,kit,setup,upgrade}.test.ts",
+            "test/packaging/{compatibility,emulatorImport,endToEnd,eventLog,kit,setup,upgrade}.test.ts",
             "test/functions/ingestFaults.test.ts",
             ...IN_FUNCTIONS_EMULATOR,
             "test/mobile/kotlin.test.ts",
@@ -110,7 +110,7 @@ export default defineConfig({
       {
         test: {
           name: "packaging",
-          include: ["test/packaging/{kit,setup,upgrade}.test.ts"],
+          include: ["test/packaging/{emulatorImport,kit,setup,upgrade}.test.ts"],
           fileParallelism: false,
           testTimeout: 240_000,
           hookTimeout: 300_000,

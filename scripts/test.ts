@@ -110,9 +110,14 @@ const SUITES: Readonly<Record<string, Suite>> = {
       "simulation of faults, all seeds": beside(...vitest("simulation")),
     },
     tolerant: {
-      "what takes longest on the emulators": [...hosted, "nightly"], "every version of each peer": [...emulators("--as", "hosted"), ...vitest("packages")] },
+      "what takes longest on the emulators": [...hosted, "nightly"],
+      "every version of each peer": [...emulators("--as", "hosted"), ...vitest("packages")],
+    },
     alone: {
-      "from the extension to the kit": [...vitest("packaging"), "upgrade"],
+      "from the extension to the kit, and an import of emulator data": [
+        ...vitest("packaging"),
+        ...["upgrade", "emulatorImport"],
+      ],
       "end to end, 30 ms of latency each way": [
         ...emulators("--latency", "30"),
         ...vitest("endToEnd"),

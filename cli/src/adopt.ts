@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { AggregateField, type Query } from "firebase-admin/firestore";
 import { counterDoc } from "../../admin/src/internal.ts";
+import { SHARDS } from "../../core/src/index.ts";
 import { PRICES, priceOf } from "../../costs/src/index.ts";
 import { type Adopted, adoptCounter, endAdoption } from "./adoptCounter.ts";
 import type { Adoption } from "./adoption.ts";
@@ -38,7 +39,7 @@ export async function adopt(context: CommandContext, options: AdoptOptions, ids:
   else
     await confirm(context, {
       action: `${action} ${ids.length > 0 && ids.length <= 3 ? ids.join(", ") : pluralize(counters, "counter")}`,
-      size: async () => describeCost(counters, shards, end),
+      size: async () => describeCost(counters, ids.length > 0 ? await shardsOf(context, ids) : shards, end),
     });
   const run = await forEachItem<Adopted>(
     {
@@ -69,6 +70,14 @@ async function sizeOf(context: CommandContext, ids: readonly string[]) {
   return (await handMade(context).aggregate(sizes).get()).data();
 }
 
+/** Cost: 1 read per counter. */
+async function shardsOf(context: CommandContext, ids: readonly string[]): Promise<number> {
+  const counts = await Promise.all(
+    ids.map(async (id) => (await counterDoc(context.ref(id)).collection(SHARDS).count().get()).data().count),
+  );
+  return counts.reduce((all, count) => all + count, 0);
+}
+
 /** The named counters, or else all with `num_shards`: then 1 read per counter. */
 async function* adoptedIds(context: CommandContext, named: readonly string[] | undefined, after: string | undefined) {
   if (named) return yield* named;
@@ -95,9 +104,7 @@ async function waitForPublish(context: CommandContext, run: Run<Adopted>): Promi
 
 /** What it costs at most, with the publishes that follow. */
 function describeCost(counters: number, shards: number, end: boolean): string {
-  const operations = end
-    ? { read: counters, write: 2 * counters }
-    : { read: 2 * counters + shards, write: 2 * counters + shards };
+  const operations = { read: 2 * counters + shards, write: 2 * counters + (end ? 0 : shards) };
   const publishes = { read: 3 * counters, write: counters, invocation: counters };
   const dollars = priceOf(operations, PRICES.nam5) + priceOf(publishes, PRICES.nam5);
   return `at most about ${pluralize(operations.read, "read")} and ${pluralize(operations.write, "write")}; with the publishes that follow, ${formatDollars(Math.max(dollars, 0.01))} in nam5`;

@@ -5,7 +5,7 @@
 import { type DocumentReference, FieldValue, type WriteBatch } from "firebase-admin/firestore";
 import { type CounterRef, counterDoc, retry } from "../../admin/src/internal.ts";
 import { BASE_SHARD, CounterError, isPreconditionFailure, SHARDS } from "../../core/src/index.ts";
-import { type Adoption, planAdoption, writesOf } from "./adoption.ts";
+import { type Adoption, planAdoption, type StoredCounter, whyNotEnded, writesOf } from "./adoption.ts";
 
 /** What is done, in how many writes; or why the counter is left alone. */
 export type Adopted = { readonly writes: number } & (
@@ -23,9 +23,7 @@ export async function adoptCounter(ref: CounterRef, dryRun = false): Promise<Ado
   const shards = document.collection(SHARDS);
   return await retry(async () => {
     for (let tries = 0; ; tries++) {
-      const [stored, listed] = await Promise.all([document.get(), shards.get()]);
-      const byId = new Map(listed.docs.map((shard) => [shard.id, shard.data()]));
-      const plan = planAdoption({ fields: stored.data() ?? {}, shards: byId });
+      const plan = planAdoption(await readStored(document));
       if ("leftAlone" in plan) return { ...plan, writes: 0 };
       const writes = writesOf(plan);
       if (dryRun || writes === 0) return { ...plan, writes };
@@ -51,14 +49,14 @@ export async function adoptCounter(ref: CounterRef, dryRun = false): Promise<Ado
   });
 }
 
-/** Cost: 1 read, and 2 writes if the counter was adopted. */
+/** Cost: 1 read and 1 per shard, and 2 writes if the counter was adopted. */
 export async function endAdoption(ref: CounterRef, dryRun = false): Promise<Adopted> {
   const document = counterDoc(ref);
   return await retry(async () => {
-    const stored = await document.get();
-    if (stored.get("num_shards") === undefined) return { ended: false, writes: 0 };
-    // Until then the mark says that the total is not today's.
-    if (stored.get("asOf") === undefined) return { leftAlone: "was never published: adopt it first", writes: 0 };
+    const stored = await readStored(document);
+    if (stored.fields.num_shards === undefined) return { ended: false, writes: 0 };
+    const leftAlone = whyNotEnded(stored);
+    if (leftAlone !== undefined) return { leftAlone, writes: 0 };
     if (dryRun) return { ended: true, writes: 2 };
     const batch = ref.firestore.batch();
     batch.update(document, { num_shards: FieldValue.delete() });
@@ -67,6 +65,11 @@ export async function endAdoption(ref: CounterRef, dryRun = false): Promise<Adop
     await batch.commit();
     return { ended: true, writes: 2 };
   });
+}
+
+async function readStored(document: DocumentReference): Promise<StoredCounter> {
+  const [stored, shards] = await Promise.all([document.get(), document.collection(SHARDS).get()]);
+  return { fields: stored.data() ?? {}, shards: new Map(shards.docs.map((shard) => [shard.id, shard.data()])) };
 }
 
 /** Writes `base`, whose event makes the functions measure and publish the counter. */

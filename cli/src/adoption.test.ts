@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { planAdoption, type StoredCounter, writesOf } from "./adoption.ts";
+import { planAdoption, type StoredCounter, whyNotEnded, writesOf } from "./adoption.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -77,7 +77,21 @@ describe("a counter is left alone", () => {
     ["with fields of the app", stored({ num_shards: 1 }, { 0: { count: 1, by: "x" } }), "shards/0 has the field by"],
     ["with another shard", stored({ num_shards: 1 }, { 0: { count: 1, shard: 0 } }), "of another meaning"],
     ["with other writes", stored({ num_shards: 1 }, { 0: { count: 1, writes: "1" } }), "of another meaning"],
-  ])("%s", (_, counter, reason) => {
+  ])("%s, also when adoptions end", (_, counter, reason) => {
     expect(planAdoption(counter)).toEqual({ leftAlone: expect.stringContaining(reason) });
+    const published = { ...counter, fields: { ...counter.fields, asOf: "any" } };
+    expect(whyNotEnded(published)).toContain(reason);
   });
+});
+
+test("the adoption of a counter ends if adopt has done all, however stale its total is", () => {
+  const shards = Object.fromEntries([complete("0", 1), complete("1", 2), complete("base", 10)]);
+  const published = { num_shards: 2, asOf: "any", total: 5, nextPollAt: null };
+  expect(whyNotEnded(stored(published, shards))).toBeUndefined();
+  for (const [counter, reason] of [
+    [stored({ num_shards: 2 }, shards), "was never published: adopt it first"],
+    [stored({ ...published, num_shards: 3 }, shards), "shards/2 is missing or incomplete; adopt it first"],
+    [stored(published, { ...shards, 1: { count: 2 } }), "shards/1 is missing or incomplete; adopt it first"],
+  ] as const)
+    expect(whyNotEnded(counter)).toContain(reason);
 });

@@ -54,6 +54,20 @@ export function planAdoption({ fields, shards }: StoredCounter): Adoption | { re
   };
 }
 
+/**
+ * `adopt --end` takes back what `adopt` did, and nothing else.
+ *
+ * @returns why a counter with `num_shards` is left alone; `undefined` if it is adopted, so that its adoption can end
+ */
+export function whyNotEnded(stored: StoredCounter): string | undefined {
+  const plan = planAdoption(stored);
+  if ("leftAlone" in plan) return plan.leftAlone;
+  // Until then the mark says that the total is not today's.
+  if (stored.fields.asOf === undefined) return "was never published: adopt it first";
+  const shards = [...plan.created, ...plan.completed];
+  return shards.length > 0 ? `is not adopted: shards/${shards[0]} is missing or incomplete; adopt it first` : undefined;
+}
+
 /** Documents that are written. */
 export function writesOf({ setsNumShards, completed, created, publishes }: Adoption): number {
   return Number(setsNumShards) + completed.length + created.length + Number(publishes);

@@ -34,6 +34,11 @@ describe("the project", () => {
     );
   });
 
+  test("is found from a folder of the project", () => {
+    const read = files({ "../../.firebaserc": '{"projects":{"default":"shop"}}' });
+    expect(resolveTarget({}, {}, read).project).toBe("shop");
+  });
+
   test("is never guessed: without one, the error says how to name it", () => {
     expect(() => resolveTarget({}, {}, none)).toThrow("--project");
     expect(() => resolveTarget({}, {}, files({ ".firebaserc": "not JSON" }))).toThrow("--project");
@@ -52,6 +57,24 @@ describe("the emulator", () => {
     expect(emulatorOf(true)).toBe("127.0.0.1:8080");
     expect(emulatorOf(true, "localhost:9000")).toBe("localhost:9000");
     expect(emulatorOf("localhost:1", "localhost:9000")).toBe("localhost:1");
+  });
+
+  test.each<[path: string, firestore: object, address: string]>([
+    ["firebase.json", { port: 8181 }, "127.0.0.1:8181"],
+    ["../../firebase.json", { host: "0.0.0.0", port: 8181 }, "127.0.0.1:8181"],
+    ["firebase.json", { host: "::" }, "[::1]:8080"],
+    ["firebase.json", { host: "shop.local" }, "shop.local:8080"],
+  ])("without a value has the address of %s: %j", (path, firestore, address) => {
+    const text = `{ "emulators": { "firestore": ${JSON.stringify(firestore)} } } // of the shop`;
+    const read = (variables: object) =>
+      resolveTarget({ project: "shop", emulator: true }, { ...variables }, files({ [path]: text })).emulator;
+    expect(read({})).toBe(address);
+    expect(read({ FIRESTORE_EMULATOR_HOST: "localhost:9000" })).toBe("localhost:9000");
+  });
+
+  test("is not guessed where firebase.json is no JSON", () => {
+    const read = files({ "firebase.json": "{" });
+    expect(() => resolveTarget({ project: "shop", emulator: true }, {}, read)).toThrow("firebase.json is no JSON");
   });
 });
 

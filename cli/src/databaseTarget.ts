@@ -9,6 +9,7 @@ import { connect } from "node:net";
 import { DEFAULT_COLLECTION, validName } from "../../core/src/index.ts";
 import { CommandError, FAILED, WRONG_USAGE } from "./commandError.ts";
 import { escapeControls } from "./escape.ts";
+import { emulatorAddress, nearestFirebaseJson, nearestText, type ReadFile } from "./nearestFirebaseJson.ts";
 
 export interface DatabaseTarget {
   readonly project: string;
@@ -30,20 +31,16 @@ export interface TargetOptions {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Where the Firestore emulator listens by default. */
-const DEFAULT_EMULATOR = "127.0.0.1:8080";
+const DEFAULT_PORT = 8080;
 
-/**
- * @param readFile  returns the text of a file; throws if there is none
- * @throws CommandError if the project is unknown
- */
-export function resolveTarget(
-  options: TargetOptions,
-  environment: Environment,
-  readFile: (path: string) => string,
-): DatabaseTarget {
+/** @throws CommandError if the project is unknown */
+export function resolveTarget(options: TargetOptions, environment: Environment, readFile: ReadFile): DatabaseTarget {
   const { FIRESTORE_EMULATOR_HOST } = environment;
   const { database = "(default)", collection = DEFAULT_COLLECTION } = options;
-  const emulator = options.emulator === true ? FIRESTORE_EMULATOR_HOST || DEFAULT_EMULATOR : options.emulator;
+  const emulator =
+    options.emulator === true
+      ? FIRESTORE_EMULATOR_HOST || emulatorAddress(nearestFirebaseJson(readFile), "firestore", DEFAULT_PORT)
+      : options.emulator;
   return {
     project: options.project ?? resolveProject(environment, readFile),
     database,
@@ -52,17 +49,24 @@ export function resolveTarget(
   };
 }
 
-function resolveProject(environment: Environment, readFile: (path: string) => string): string {
+function resolveProject(environment: Environment, readFile: ReadFile): string {
   const { GOOGLE_CLOUD_PROJECT, GCLOUD_PROJECT, GOOGLE_APPLICATION_CREDENTIALS: key } = environment;
   const project =
     GOOGLE_CLOUD_PROJECT ||
     GCLOUD_PROJECT ||
-    (key && textIn(readFile, key, (json) => json.project_id)) ||
-    textIn(readFile, ".firebaserc", (json) => json.projects?.default);
+    (key &&
+      textIn(
+        () => readFile(key),
+        (json) => json.project_id,
+      )) ||
+    textIn(
+      () => nearestText(readFile, ".firebaserc")?.text,
+      (json) => json.projects?.default,
+    );
   if (project) return project;
   throw new CommandError(
     WRONG_USAGE,
-    "no project; name it with --project, set GOOGLE_CLOUD_PROJECT, or run this where `firebase use` has chosen one",
+    "no project; name it with --project, set GOOGLE_CLOUD_PROJECT, or run this in a project where `firebase use` has chosen one",
   );
 }
 
@@ -71,13 +75,9 @@ interface ProjectFile {
   readonly projects?: { readonly default?: string };
 }
 
-function textIn(
-  readFile: (path: string) => string,
-  path: string,
-  field: (json: ProjectFile) => unknown,
-): string | undefined {
+function textIn(read: () => string | undefined, field: (json: ProjectFile) => unknown): string | undefined {
   try {
-    const value = field(JSON.parse(readFile(path)));
+    const value = field(JSON.parse(read() ?? "{}"));
     return typeof value === "string" ? value : undefined;
   } catch {
     // The file is missing or is not JSON: it names no project.

@@ -55,7 +55,7 @@ export function defineProgram(program: Command): Command {
     .option("--collection <id>", 'collection of the counters (default: "counters")')
     .option(
       "--emulator [host:port]",
-      "use the emulator; default: FIRESTORE_EMULATOR_HOST if set, else 127.0.0.1:8080",
+      "use the emulator; default: FIRESTORE_EMULATOR_HOST, the port in firebase.json, or 127.0.0.1:8080",
       parseAddress,
     )
     .option("--json", "print results as JSON, for scripts")

@@ -76,6 +76,8 @@ export function healthyFacts(changes: Partial<ProjectFacts> = {}): ProjectFacts 
     ownIndexes: { value: { indexes, fieldOverrides } },
     rules: { value: { source: OWN_RULES } },
     database: { value: { locationId: "eur3", type: "FIRESTORE_NATIVE", edition: "STANDARD" } },
+    declared: { value: { location: "eur3", edition: "STANDARD" } },
+    suite: { value: null },
     indexes: { value: indexes.map((index: object) => ({ ...index, state: "READY" })) },
     fields: {
       value: fieldOverrides.map(({ ttl, indexes, ...field }: { ttl?: boolean; indexes: object[] }) => ({

@@ -194,12 +194,18 @@ describe("adopt", () => {
     ]);
     const { stdout } = await run("adopt", "hits:odd", "--yes");
     expect(stdout).toContain("left alone\n- hits:odd: shards/0 has the field name");
+    // As published, so that this is not the reason.
+    await admin.doc("counters/hits:odd").update({ asOf: FieldValue.serverTimestamp() });
+    expect((await json("adopt", "hits:odd", "--end", "--yes")).counters).toEqual([counters[0]]);
+    expect(await fieldOf("hits:odd", "num_shards")).toBe(2);
     await admin.recursiveDelete(admin.doc("counters/hits:odd"));
   });
 
   test("--end lets the functions fold the shards of old apps; Tally's clients count as before", async () => {
     const id = "hits:ending";
     await createByHand(id, SHARDS, 7);
+    const [early] = (await json("adopt", id, "--end", "--yes")).counters;
+    expect(early).toMatchObject({ id, writes: 0, leftAlone: expect.stringContaining("adopt it first") });
     await json("adopt", id, "--yes");
     await settles(id, 70);
     await becomesIdle(id);

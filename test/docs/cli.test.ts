@@ -40,6 +40,9 @@ beforeAll(async () => {
 
 afterAll(async () => await db.terminate());
 
+/** Where the hub of the emulators listens. */
+const HUB = /(Emulator Suite at )127\.0\.0\.1:\d+/g;
+
 /** The words of a command, as a shell would have them. */
 function wordsOf(command: string): string[] {
   return [...command.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? "");
@@ -65,7 +68,7 @@ test("every command of docs/cli.md prints what it says", async () => {
   let end = 0;
   for (const { 0: block, 1: command = "", 2: shown = "", index } of blocks) {
     const { stdout, stderr } = await start(...wordsOf(command)).ended;
-    const printed = `${stderr}${stdout}`.replaceAll(host, "127.0.0.1:8080");
+    const printed = `${stderr}${stdout}`.replaceAll(host, "127.0.0.1:8080").replace(HUB, "$1127.0.0.1:4400");
     const output = lasting(printed) === lasting(shown) ? shown : printed;
     now += `${docs.slice(end, index)}\`\`\`console\n$ npx firestore-tally ${command}\n${output}\`\`\`\n`;
     end = index + block.length;

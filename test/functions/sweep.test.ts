@@ -38,3 +38,14 @@ test("a sweep repairs the lost polls of many counters, and starts at another pla
   }
   expect(starts[0]).not.toBe(starts[1]);
 });
+
+test("only where tasks end with the processes, a poll that is not late is scheduled again", async () => {
+  const { backend, tasks } = inProcessBackend();
+  const due = Date.now() + MINUTE;
+  const polled = { asOf: toTimestamp(due - 2 * MINUTE), phase: "scattered", nextPollAt: toTimestamp(due) };
+  await backend.counters.doc("hits:imported").set(polled);
+  await runSweep(backend);
+  expect(tasks).toEqual([]);
+  await runSweep({ ...backend, losesTasks: true });
+  expect(tasks).toEqual([{ counterId: "hits:imported", due, kind: "poll" }]);
+});

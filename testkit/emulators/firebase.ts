@@ -26,6 +26,7 @@ export interface Firebase {
  * @param log     the file of its output
  * @param only    the emulators
  * @param signal  ends it before it is ready
+ * @param more    further arguments, such as `--import`
  * @throws MissingRequirement, the reason of the signal, or an `Error` that ends with what firebase-tools printed
  */
 export async function startFirebase(
@@ -34,9 +35,10 @@ export async function startFirebase(
   env: NodeJS.ProcessEnv,
   only: readonly string[],
   signal?: AbortSignal,
+  more: readonly string[] = [],
 ): Promise<Firebase> {
   signal?.throwIfAborted();
-  const child = spawn("firebase", ["emulators:start", "--project", PROJECT, "--only", only.join()], {
+  const child = spawn("firebase", ["emulators:start", "--project", PROJECT, "--only", only.join(), ...more], {
     cwd: folder,
     env: { ...env, NO_COLOR: "1" },
     stdio: ["ignore", "pipe", "pipe"],

@@ -2,6 +2,7 @@
 
 import { checkCounters } from "./counterChecks.ts";
 import { checkAppCheck, checkDatabase } from "./databaseChecks.ts";
+import { checkDeclared } from "./declaredDatabase.ts";
 import { checkEdition, checkUnusedIndexes, isEnterprise } from "./editionChecks.ts";
 import { checkExchange } from "./exchangeChecks.ts";
 import type { ProjectFacts } from "./facts.ts";
@@ -11,6 +12,7 @@ import { checkExemptions, checkGroupIndexes, checkIndexes, checkPlan, checkTtl }
 import { checkParameters } from "./parameterChecks.ts";
 import { checkGrants, checkQueue, checkSweep, checkTasks } from "./queueChecks.ts";
 import { checkRules } from "./rulesChecks.ts";
+import { checkSuite } from "./suiteChecks.ts";
 import { checkWaiting } from "./waitingChecks.ts";
 
 type Check = (facts: ProjectFacts) => Finding[];
@@ -23,7 +25,9 @@ const onStandard =
 
 const CHECKS: readonly Check[] = [
   checkDatabase,
+  checkDeclared,
   checkRules,
+  checkSuite,
   checkFunctions,
   checkParameters,
   checkEdition,

@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import { healthyFacts, withParameters } from "../../testing/healthyFacts.ts";
 import { findingsOf } from "./checks.ts";
+import { declaredDatabase } from "./declaredDatabase.ts";
 import type { CompositeIndex, FieldConfig, ProjectFacts, QueryPlan } from "./facts.ts";
 
 const found = (changes: Partial<ProjectFacts>) =>
@@ -19,7 +20,13 @@ const fields = (edit: (field: FieldConfig) => Partial<FieldConfig>) => ({
 });
 const ENTERPRISE = {
   database: { value: { locationId: "eur3", type: "FIRESTORE_NATIVE", edition: "ENTERPRISE" } },
+  declared: { value: null },
 };
+const declaring = (declared: { location?: string; edition?: string }) => ({
+  declared: {
+    value: declaredDatabase({ firestore: [{ database: "shop" }, { rules: "x", ...declared }] as never }, "(default)"),
+  },
+});
 const used = (indexes: string[], reads: number) => ({
   plan: { value: { ...healthy.plan.value, used: { indexes, reads } } },
 });
@@ -48,9 +55,14 @@ test.each<[string, string[], Partial<ProjectFacts>]>([
   ],
   [
     "an Enterprise database whose functions take it for Standard, with every index",
-    ["warning edition-differs", "warning index-unused", "warning index-costs"],
+    ["error edition-differs", "warning index-unused", "warning index-costs"],
     ENTERPRISE,
   ],
+  ["a firebase.json that says the same", [], declaring({ location: "eur3", edition: "standard" })],
+  ["a firebase.json that says nothing", [], declaring({})],
+  ["a firebase.json with another location", ["error location-declared"], declaring({ location: "nam5" })],
+  ["a firebase.json with another edition", ["error edition-declared"], declaring({ edition: "enterprise" })],
+  ["a firebase.json, and no database", ["error database-missing"], { database: { value: null } }],
   [
     "an Enterprise database without indexes",
     [],

@@ -50,6 +50,22 @@ test("a deployment of a counter alone is complete; with a feature's parameter, i
     ).toContain("functions-incomplete");
 });
 
+test.each([
+  ["eur3", "europe-west3", "warning"],
+  ["nam5", "northamerica-northeast1", "warning"],
+  ["eur3", "us-central1", "error"],
+  ["asia-east1", "asia-south1", "warning"],
+])("functions far from a database in %s, in %s: %s", (locationId, region, severity) => {
+  const findings = findingsOf(
+    healthyFacts({
+      database: { value: { locationId, type: "FIRESTORE_NATIVE", edition: "STANDARD" } },
+      declared: { value: null },
+      functions: { value: deployed({ region, trigger: null, variables: { ...DEFAULT_PARAMETERS, LOCATION: region } }) },
+    }),
+  );
+  expect(findings.map(({ id, severity }) => [id, severity])).toEqual([["region-far", severity]]);
+});
+
 const ids = (changes: Partial<ProjectFacts>) => findingsOf(healthyFacts(changes)).map(({ id }) => id);
 const functions = (...args: Parameters<typeof deployed>) => ({ functions: { value: deployed(...args) } });
 const queue = (changes: object) => ({
@@ -68,20 +84,11 @@ test.each<[string, string[], Partial<ProjectFacts>]>([
   ["another app's sweep", ["functions-missing"], { functions: { value: deployed().slice(-1) } }],
   ["a function elsewhere", ["region-split"], functions({ region: "us-central1" }, "shardzeroupdated")],
   [
-    "a far database",
-    ["region-far"],
-    {
-      database: { value: { locationId: "europe-west3", type: "FIRESTORE_NATIVE", edition: "STANDARD" } },
-      functions: {
-        value: deployed().map((one) => ({ ...one, trigger: one.trigger && { ...one.trigger, region: null } })),
-      },
-    },
-  ],
-  [
     "the witness of the database's multi-region",
     ["region-queue", "region-far"],
     {
       database: { value: { locationId: "nam5", type: "FIRESTORE_NATIVE", edition: "STANDARD" } },
+      declared: { value: null },
       functions: {
         value: deployed().map((one) => ({
           ...one,

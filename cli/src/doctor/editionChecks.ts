@@ -23,20 +23,13 @@ export function checkEdition(facts: ProjectFacts): Finding[] {
     const variables = variablesOf(deployment);
     const set = variables && (variables.EDITION ?? DEFAULT_PARAMETERS.EDITION);
     if (!set || set === edition) return [];
-    const remedy = `set it to ${edition} ${DEPLOY}`;
-    if (edition === "enterprise")
-      return [
-        warningFinding(
-          "edition-differs",
-          "EDITION is standard, and the database is of the Enterprise edition: shards grow above 1 KiB, so an increment costs up to four times as much",
-          remedy,
-        ),
-      ];
     return [
       errorFinding(
         "edition-differs",
-        "EDITION is enterprise, and the database is of the Standard edition, which has no sum without an index: each measurement reads every shard",
-        remedy,
+        edition === "enterprise"
+          ? "EDITION is standard, and the database is of the Enterprise edition: shards grow above 1 KiB, so an increment costs up to four times as much"
+          : "EDITION is enterprise, and the database is of the Standard edition, which has no sum without an index: each measurement reads every shard",
+        `set it to ${edition} ${DEPLOY}`,
       ),
     ];
   });

@@ -17,8 +17,12 @@ export interface ProjectFacts {
   readonly ownIndexes: Fact<OwnIndexes>;
   readonly rules: Fact<DeployedRules | null>;
   readonly database: Fact<Database | null>;
+  /** What the nearest `firebase.json` says about the database; `null` if it says nothing. */
+  readonly declared: Fact<DeclaredDatabase | null>;
   readonly indexes: Fact<readonly CompositeIndex[]>;
   readonly fields: Fact<readonly FieldConfig[]>;
+  /** Of an emulator; `null` in production. */
+  readonly suite: Fact<EmulatorSuite | null>;
   readonly functions: Fact<readonly DeployedFunction[]>;
   readonly queue: Fact<Queue | null>;
   /** Tasks whose last attempt failed, the oldest of each queue first; none of those beyond a queue's first page. */
@@ -57,6 +61,25 @@ export interface Database {
   readonly type: string;
   /** `STANDARD` or `ENTERPRISE`. */
   readonly edition: string;
+}
+
+/** The Firebase CLI creates a missing database in this location and edition (https://firebase.google.com/docs/cli#the_firebasejson_file). */
+export interface DeclaredDatabase {
+  readonly location: string | null;
+  /** `STANDARD` or `ENTERPRISE`. */
+  readonly edition: string | null;
+}
+
+/** The Emulator Suite to which a Firestore emulator belongs. */
+export interface EmulatorSuite {
+  /** `host:port` of its hub; `null` if no hub that was asked lists the emulator. */
+  readonly hub: string | null;
+  /** The hubs that were asked. */
+  readonly asked: readonly string[];
+  /** The project that it runs; `null` if that could not be seen. */
+  readonly project: string | null;
+  /** `host:port` of its Functions emulator; `null` without one. */
+  readonly functions: string | null;
 }
 
 /** https://firebase.google.com/docs/firestore/reference/rest/v1/projects.databases.collectionGroups.indexes */

@@ -19,9 +19,16 @@ export function checkFunctions(facts: ProjectFacts): Finding[] {
   ];
 }
 
-function missing({ target }: ProjectFacts, elsewhere: readonly Deployment[]): Finding {
+function missing({ target, suite }: ProjectFacts, elsewhere: readonly Deployment[]): Finding {
   const [other] = elsewhere;
   const here = `the collection "${target.collection}" of the database "${target.database}"`;
+  if (!other && seen(suite)) {
+    return errorFinding(
+      "functions-missing",
+      `the Functions emulator has loaded no functions of Tally for ${here}, so no total is published`,
+      'look at its output for an error; "functions" in firebase.json must name their folder, as `npx firestore-tally init` writes it',
+    );
+  }
   if (!other) {
     return errorFinding(
       "functions-missing",

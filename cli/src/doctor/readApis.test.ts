@@ -149,7 +149,7 @@ test.each<[what: string, remedy: RegExp, plant: Plant]>([
     changeFunction("shardcreated", { triggerRegion: "eur3" }, "eventTrigger"),
   ],
   [
-    "warning region-far",
+    "error region-far",
     /europe-west1/,
     (resources) => {
       resources[paths.database].locationId = "eur3";

@@ -4,7 +4,9 @@
  * The paths and the shapes are those of the APIs' references, and the tests answer in these shapes. No test has met the APIs
  * themselves.
  */
-import type { DatabaseTarget } from "../databaseTarget.ts";
+import { type DatabaseTarget, readText } from "../databaseTarget.ts";
+import { nearestFirebaseJson } from "../nearestFirebaseJson.ts";
+import { declaredDatabase } from "./declaredDatabase.ts";
 import { type Deployment, deploymentsFor } from "./deployments.ts";
 import {
   type CompositeIndex,
@@ -52,7 +54,12 @@ export async function readApis(apis: GoogleApis, target: DatabaseTarget): Promis
     ofDeployment(readGrants),
     ofDeployment(readSweepJob),
   ]);
-  return { rules, database, indexes, fields, functions, queue, failedTasks, grants, sweepJob, appCheck };
+  const declared = await factOf(async () => declaredDatabase(nearestFirebaseJson(readText), target.database), reasonOf);
+  const suite = { value: null };
+  return {
+    ...{ rules, database, declared, suite, indexes, fields, functions, queue, failedTasks, grants, sweepJob },
+    appCheck,
+  };
 }
 
 /**

@@ -6,8 +6,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { healthyFacts } from "../../testing/healthyFacts.ts";
+import { findingsOf } from "./checks.ts";
 import { checkParameters } from "./parameterChecks.ts";
 import { readEmulators } from "./readEmulators.ts";
+import { checkSuite } from "./suiteChecks.ts";
 
 let server: Server;
 let address: string;
@@ -90,19 +92,53 @@ test("parameters that lie elsewhere are not taken for defaults", async () => {
   expect(functions).toMatchObject({ value: [{ variables: null }, { variables: null }, { variables: null }] });
 });
 
-test("the functions of another project, or of another suite, are not this project's", async () => {
-  suite({ project: "demo-other" });
-  expect((await readEmulators(target())).functions).toEqual({ value: [] });
-  suite({ firestore: 1 });
-  expect((await readEmulators(target())).functions).toEqual({
-    unseen: expect.stringContaining("FIREBASE_EMULATOR_HUB"),
-  });
+/** What is found, and its remedy. */
+async function examine(of = target()) {
+  const found = checkSuite(healthyFacts({ target: of, ...(await readEmulators(of)) }));
+  return found.map(({ id, severity, problem, remedy }) => `${severity} ${id}: ${problem} → ${remedy}`);
+}
+
+test("a suite that runs the functions of this project is right", async () => {
+  suite();
+  expect(await examine()).toEqual([]);
 });
 
-test("without a hub the functions are not seen", async () => {
+test("a mistyped project is told which one the suite runs, also where only the files of hubs name it", async () => {
+  const wrong = [
+    expect.stringMatching(/^error suite-project: .* runs the project "demo-other", .*--project demo-other/),
+  ];
+  suite({ project: "demo-other" });
+  expect(await examine()).toEqual(wrong);
+  expect((await readEmulators(target())).functions).toEqual({ unseen: expect.any(String) });
+  // As in a terminal of its own, where nothing names the hub.
+  vi.unstubAllEnvs();
+  vi.stubEnv("TMPDIR", folder);
+  writeFileSync(join(folder, "hub-demo-other.json"), JSON.stringify({ origins: [`http://${address}`] }));
+  expect(await examine()).toEqual(wrong);
+  answers["/backends"] = { backends: [] };
+  expect(await examine()).toEqual(wrong);
+});
+
+test("a suite without functions, a hub that does not answer and one of another Firestore are errors that say what to do", async () => {
+  suite();
+  answers["/emulators"] = { firestore: { port: Number(address.split(":")[1]) } };
+  expect(await examine()).toEqual([
+    expect.stringMatching(
+      /^error suite-functions: .* without functions, .* → start it .*emulators:start --project demo /,
+    ),
+  ]);
+  suite({ firestore: 1 });
+  const missing = /^error suite-missing: no hub .*\(asked: .*\), .* → start it, .*FIREBASE_EMULATOR_HUB/;
+  expect(await examine()).toEqual([expect.stringMatching(missing)]);
   vi.stubEnv("FIREBASE_EMULATOR_HUB", "127.0.0.1:1");
-  const { functions } = await readEmulators(target());
-  expect(functions).toEqual({ unseen: expect.stringContaining("FIREBASE_EMULATOR_HUB") });
+  expect(await examine()).toEqual([expect.stringMatching(missing)]);
+});
+
+test("functions that failed to load are missing, and the suite's output says why", async () => {
+  suite();
+  answers["/backends"] = { backends: [{ directory: folder }] };
+  const facts = healthyFacts({ target: target(), ...(await readEmulators(target())) });
+  expect(findingsOf(facts)).toMatchObject([{ id: "functions-missing", remedy: expect.stringContaining("its output") }]);
 });
 
 test("rules are those that are loaded; without any they are not seen", async () => {

@@ -10,16 +10,23 @@ const BESIDE: Readonly<Record<string, readonly string[]>> = {
   eur3: ["europe-west1", "europe-west4"],
 };
 
+/** The first word of a region's name, such as `europe`. */
+function continentOf(region: string): string {
+  return region.replace("northamerica", "us").split("-")[0] ?? region;
+}
+
 const isNear: DeploymentCheck = ({ prefix, functions }, { database }) => {
   const location = seen(database)?.locationId;
   const region = functions.get("aggregate")?.region ?? functions.get("shardcreated")?.region;
   if (!location || !region) return [];
   const near = BESIDE[location] ?? [location];
   if (near.includes(region)) return [];
+  const isAcross = near.every((one) => continentOf(one) !== continentOf(region));
+  const toFinding = isAcross ? errorFinding : warningFinding;
   return [
-    warningFinding(
+    toFinding(
       "region-far",
-      `${prefix} runs in ${region} and the database is in ${location}: each total is later by several round trips`,
+      `${prefix} runs in ${region} and the database is in ${location}: each total is later by several round trips${isAcross ? " between continents, and traffic between them is billed" : ""}`,
       `set LOCATION to ${listed(near).replace(" and ", " or ")} if functions run there, and deploy again`,
     ),
   ];

@@ -11,6 +11,7 @@ export function unseenOf(facts: ProjectFacts): Unseen[] {
   const parts: readonly (readonly [part: string, fact: Fact<unknown>])[] = [
     ["rules", "unseen" in facts.ownRules ? facts.ownRules : facts.rules],
     ["location of the database", facts.database],
+    ["firebase.json", facts.declared],
     ["functions", facts.functions],
     ["parameters", parametersOf(facts)],
     ["task queue", facts.queue],

@@ -1,8 +1,9 @@
 /** Prepares Firestore's emulator for the tests of an app: loads the rules, and waits for totals. */
-import { readFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CounterError, isCount } from "../../../core/src/index.ts";
+import { readAppRules } from "./appRules.ts";
 
 /** The emulator and the rules. */
 export interface PrepareFirestoreOptions {
@@ -10,8 +11,15 @@ export interface PrepareFirestoreOptions {
   projectId?: string | undefined;
   /** `host:port` of the emulator. Default: `FIRESTORE_EMULATOR_HOST`, which `firebase emulators:exec` sets. */
   host?: string | undefined;
-  /** The text of the rules. Default: the rules of this package. */
+  /** The database of the counters. Default: `(default)`. */
+  database?: string | undefined;
+  /**
+   * The text of the rules, which then hold in all databases of the project: the emulator has one set for all. Default: the file that
+   * the nearest `firebase.json` names for the database, from the working folder upwards.
+   */
   rules?: string | undefined;
+  /** Loads the rules of this package, as they were published, instead of the app's. */
+  packageRules?: boolean | undefined;
 }
 
 /** A Firestore emulator with the rules loaded. */
@@ -31,7 +39,7 @@ export interface TestFirestore {
    *         total. Give your test more time than that: the first start of the functions takes seconds
    */
   settled(counter: { readonly path: string }, timeout?: number): Promise<number>;
-  /** Deletes every document of the default database. */
+  /** Deletes every document of the database. */
   clear(): Promise<void>;
 }
 
@@ -46,10 +54,10 @@ interface Listing {
 }
 
 /**
- * Prepares Firestore's emulator for tests: replaces the loaded rules. The emulator needs no indexes;
- * `firestore.indexes.json` of this package is for production.
+ * Prepares Firestore's emulator for tests: loads the app's own rules, so that a test fails where they refuse. The emulator needs no
+ * indexes; `firestore.indexes.json` of this package is for production.
  *
- * @throws CounterError `counter/emulator` if there is no emulator or the rules do not compile
+ * @throws CounterError `counter/emulator` if there is no emulator, no `firebase.json` names the rules, or they do not compile
  *
  * @example
  * ```ts
@@ -60,17 +68,16 @@ interface Listing {
  */
 export async function prepareFirestore(options: PrepareFirestoreOptions = {}): Promise<TestFirestore> {
   const { GCLOUD_PROJECT, FIRESTORE_EMULATOR_HOST } = process.env;
-  const { projectId = GCLOUD_PROJECT, host = FIRESTORE_EMULATOR_HOST } = options;
+  const { projectId = GCLOUD_PROJECT, host = FIRESTORE_EMULATOR_HOST, database = "(default)" } = options;
   if (!projectId || !host) {
     throw refuse(
       `${projectId ? "FIRESTORE_EMULATOR_HOST" : "GCLOUD_PROJECT"} is not set; run the tests with ` +
         '`firebase emulators:exec "…"`, or pass { host, projectId }',
     );
   }
-  const content =
-    options.rules ?? (await readFile(createRequire(import.meta.url).resolve("../firestore.rules"), "utf8"));
+  const content = rulesOf(options, database);
   const emulator = `http://${host}/emulator/v1/projects/${projectId}`;
-  const database = `http://${host}/v1/projects/${projectId}/databases/(default)/documents`;
+  const documents = `http://${host}/v1/projects/${projectId}/databases/${database}/documents`;
   await call("PUT", `${emulator}:securityRules`, { rules: { files: [{ name: "firestore.rules", content }] } });
 
   async function sumOfShards(path: string): Promise<{ sum: number; lastWrite: string }> {
@@ -78,7 +85,7 @@ export async function prepareFirestore(options: PrepareFirestoreOptions = {}): P
     let lastWrite = "";
     let page = "";
     do {
-      const listed = await call<Listing>("GET", `${database}/${encode(path)}/shards?pageSize=300&pageToken=${page}`);
+      const listed = await call<Listing>("GET", `${documents}/${encode(path)}/shards?pageSize=300&pageToken=${page}`);
       for (const { fields, updateTime } of listed.documents ?? []) {
         const count = numberOf(fields?.count);
         if (isCount(count)) sum += count ?? 0;
@@ -97,7 +104,7 @@ export async function prepareFirestore(options: PrepareFirestoreOptions = {}): P
       await sleep(QUERY_LAG);
       for (;;) {
         const { sum, lastWrite } = await sumOfShards(path);
-        const counter = await call<RestDocument>("GET", `${database}/${encode(path)}`).catch(() => undefined);
+        const counter = await call<RestDocument>("GET", `${documents}/${encode(path)}`).catch(() => undefined);
         const total = numberOf(counter?.fields?.total);
         const asOf = Date.parse(counter?.fields?.asOf?.timestampValue ?? "");
         if (total === sum && asOf >= Date.parse(lastWrite)) return total;
@@ -112,8 +119,14 @@ export async function prepareFirestore(options: PrepareFirestoreOptions = {}): P
         await sleep(20);
       }
     },
-    clear: () => call("DELETE", `${emulator}/databases/(default)/documents`),
+    clear: () => call("DELETE", `${emulator}/databases/${database}/documents`),
   };
+}
+
+function rulesOf({ rules, packageRules = false }: PrepareFirestoreOptions, database: string): string {
+  if (!packageRules) return rules ?? readAppRules(process.cwd(), database);
+  if (rules === undefined) return readFileSync(createRequire(import.meta.url).resolve("../firestore.rules"), "utf8");
+  throw refuse("both `rules` and `packageRules` are given; pass one of them");
 }
 
 /** How many milliseconds ago a write may be that the emulator's lists of documents miss, on a busy machine. */

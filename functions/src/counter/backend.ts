@@ -23,4 +23,6 @@ export interface Backend {
    * that waiting invocations would use them up.
    */
   readonly runByTimer?: Schedule;
+  /** Whether tasks end with the processes: only in the emulator, whose exports lack them. */
+  readonly losesTasks?: boolean;
 }

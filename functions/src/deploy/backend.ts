@@ -40,7 +40,7 @@ export function createBackend(
     now: Date.now,
     sleep,
     schedule: hasTaskQueue ? loadedCloudTasks(app, params.location.value()) : inProcess,
-    ...(FUNCTIONS_EMULATOR ? { runByTimer: inProcess } : {}),
+    ...(FUNCTIONS_EMULATOR ? { runByTimer: inProcess, losesTasks: true } : {}),
   };
   return backend;
 

@@ -1,0 +1,59 @@
+/**
+ * In the emulator, which runs no schedule, one sweep after the functions have loaded. Data that is imported lacks the tasks that were
+ * scheduled when it was exported, so a counter whose poll is among these would stay stale until its next write.
+ *
+ * Nothing of the functions runs when they have loaded: a process starts with the first request. The one process that runs before is the
+ * discovery, which must end before the functions are there. So it hands the request for a sweep to the tasks emulator, which repeats it
+ * until the function exists. Discovery is told by `FUNCTIONS_CONTROL_API` (lib/deploy/functions/runtimes/node of firebase-tools), which
+ * no instance in production has.
+ */
+import { GROUP, packaging } from "./packaging.ts";
+import { DEFAULT_PARAMETERS } from "./parseConfig.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Whether this process is the discovery of an emulator that has what a sweep needs. */
+export function isLoadedByEmulator(environment: Environment): boolean {
+  const { FUNCTIONS_CONTROL_API, FUNCTIONS_EMULATOR, ...others } = environment;
+  const needed = [others.FIRESTORE_EMULATOR_HOST, others.CLOUD_TASKS_EMULATOR_HOST, others.FIREBASE_EMULATOR_HUB];
+  return [FUNCTIONS_CONTROL_API, FUNCTIONS_EMULATOR, ...needed].every(Boolean);
+}
+
+/** About a minute of attempts, one a second, until the functions have loaded. */
+const RETRIES = { maxAttempts: 60, minBackoffSeconds: 1, maxBackoffSeconds: 1 };
+
+/** Never rejects: without the sweep, the next write to a counter brings it up to date. */
+export async function sweepAfterLoading(environment: Environment): Promise<void> {
+  const { CLOUD_TASKS_EMULATOR_HOST: tasks, FIREBASE_EMULATOR_HUB: hub, GCLOUD_PROJECT: project } = environment;
+  const location = environment.LOCATION || DEFAULT_PARAMETERS.LOCATION;
+  const sweep = nameOfSweep(environment);
+  const queue = `http://${tasks}/projects/${project}/locations/${location}/queues/${sweep}-after-loading`;
+  try {
+    type Emulators = { readonly functions: { readonly host: string; readonly port: number } };
+    const { functions } = await call<Emulators>("GET", `http://${hub}/emulators`);
+    // The emulator keeps a schedule as a function to be called, also if it cannot run it.
+    const url = `http://${functions.host}:${functions.port}/functions/projects/${project}/triggers/${location}-${sweep}-0`;
+    await call("POST", queue, { retryConfig: RETRIES });
+    await call("POST", `${queue}/tasks`, { task: { httpRequest: { url, body: btoa("{}") } } });
+  } catch (error) {
+    console.warn("Tally could not schedule a look at imported data; a write to a counter brings it up to date:", error);
+  }
+}
+
+function nameOfSweep({ FIREBASE_KIT_INSTANCE_ID: kit }: Environment): string {
+  return packaging() === "kit" ? `kit-${kit}-sweep` : `${GROUP}-sweep`;
+}
+
+/** The discovery waits for its process, so none of the emulators, which answer in milliseconds, may hold it up. */
+const TIMEOUT_MS = 2_000;
+
+async function call<Answer>(method: "GET" | "POST", url: string, body?: object): Promise<Answer> {
+  const response = await fetch(url, {
+    method,
+    headers: { "content-type": "application/json" },
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  if (!response.ok) throw new Error(`${url} answers ${response.status}`);
+  return (await response.json()) as Answer;
+}
