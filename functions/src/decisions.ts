@@ -18,6 +18,7 @@ export type { Edition, Published } from "./counter/types.ts";
 export { DEFAULT_SETTINGS, EDITIONS, type Settings, settingsOn } from "./deploy/config.ts";
 export { FUNCTIONS, type FunctionName } from "./deploy/functionNames.ts";
 export { DEFAULT_PARAMETERS, type ParameterValues, parseConfig } from "./deploy/parseConfig.ts";
+export { MULTI_REGIONS, REGIONS } from "./deploy/regions.ts";
 export type { Config } from "./features/config.ts";
 export { historyWrites } from "./features/history/history.ts";
 export { intervalsOf } from "./features/regions/intervals.ts";

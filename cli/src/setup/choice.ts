@@ -3,6 +3,7 @@ import { type CANCEL_SYMBOL, isCancel, select, text } from "@clack/prompts";
 import { DEFAULT_COLLECTION } from "../../../core/src/index.ts";
 import type { Edition } from "../../../functions/src/decisions.ts";
 import { CommandError, INTERRUPTED, WRONG_USAGE } from "../commandError.ts";
+import { DEFAULT_LOCATION, parseLocation, regionsBeside } from "./location.ts";
 import type { RulesChoice } from "./rules/composed.ts";
 
 /** How the functions are deployed. */
@@ -36,11 +37,6 @@ export interface ChoiceOptions extends Readonly<Partial<Record<GroupList, string
   readonly edition?: Edition;
   readonly collection?: string;
 }
-
-/** The region of functions that is nearest to a database in a multi-region; others have the same names. */
-const NEAREST: Readonly<Record<string, string>> = { nam5: "us-central1", nam7: "us-central1", eur3: "europe-west1" };
-
-const DEFAULT_LOCATION = "us-central1";
 
 /** @throws CommandError if a name cannot be a group */
 export function parseGroups(option: string, list: string): string[] {
@@ -84,7 +80,7 @@ export async function choose(options: ChoiceOptions, ask: boolean, current?: Rul
     ...{ open, once, stock, visitors },
     limits: options.limits ?? current?.limits ?? false,
     packaging: options.as ?? (ask ? await choosePackaging() : "codebase"),
-    location: NEAREST[location] ?? location,
+    location: regionsBeside(parseLocation(location))[0],
     database: options.database ?? "(default)",
     edition: options.edition ?? "standard",
     collection: options.collection ?? current?.collection ?? DEFAULT_COLLECTION,
