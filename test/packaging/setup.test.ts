@@ -3,7 +3,7 @@
  * their own emulators: three commands. Then `init` again, `upgrade` and `remove`.
  */
 import { execFile, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
@@ -51,16 +51,16 @@ async function createApp(filesOf: (ports: Ports) => Readonly<Record<string, stri
     run: inFolder,
     tally: (...args: string[]) => inFolder(process.execPath, CLI, ...args),
     /** All files but installed ones. */
-    files: () =>
-      Object.fromEntries(
-        readdirSync(folder, { recursive: true, withFileTypes: true })
-          .filter((entry) => entry.isFile() && !entry.parentPath.includes("node_modules"))
-          .map(({ parentPath, name }) => [
-            join(parentPath, name).slice(folder.length + 1),
-            readFileSync(join(parentPath, name), "latin1"),
-          ]),
-      ),
+    files: () => filesIn(folder),
   };
+}
+
+function filesIn(folder: string): Record<string, string> {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  const paths = entries
+    .filter((entry) => entry.isFile() && !entry.parentPath.includes("node_modules"))
+    .map(({ parentPath, name }) => join(parentPath, name));
+  return Object.fromEntries(paths.map((path) => [path.slice(folder.length + 1), readFileSync(path, "latin1")]));
 }
 
 type App = Awaited<ReturnType<typeof createApp>>;
@@ -158,8 +158,9 @@ test("a server counts a view and a like, and the app's own function goes on", as
 test("init and upgrade change nothing the second time, and remove leaves the app as it was", async () => {
   const app = await createApp(viteApp);
   const before = app.files();
-  const dry = await app.tally("init", "--dry-run", "--packages", packages);
-  expect(dry).toContain("+    // <tally ");
+  const dry = ["init", "--dry-run", "--packages", packages];
+  expect(await app.tally(...dry)).toMatch(/^change firestore\.rules: \+\d+ -0 lines$/m);
+  expect(await app.tally(...dry, "--diff")).toContain("+    // <tally ");
   expect(app.files()).toEqual(before);
   await app.tally(...INIT, "--packages", packages);
   const after = app.files();
@@ -180,10 +181,12 @@ test("init and upgrade change nothing the second time, and remove leaves the app
   const printed = await app.tally("remove", "--yes");
   expect(printed).toContain("the counters stay");
   const left = app.files();
-  // The emulators were the app's own; its functions are a list now.
-  const { functions, ...others } = JSON.parse(left["firebase.json"] as string);
-  expect(functions).toEqual([JSON.parse(before["firebase.json"] as string).functions]);
-  expect(others).toEqual({ ...JSON.parse(before["firebase.json"] as string), functions: undefined });
+  // The emulators were the app's own; its functions are a list now, and its database has a place.
+  const had = JSON.parse(before["firebase.json"] as string);
+  expect(JSON.parse(left["firebase.json"] as string)).toEqual({
+    ...{ ...had, functions: [had.functions] },
+    firestore: { ...had.firestore, location: "nam5", edition: "standard" },
+  });
   const ignored = { "firebase.json": "", "src/counters.jsx": "" };
   expect({ ...left, ...ignored }).toEqual({ ...before, ...ignored });
 });
@@ -203,10 +206,57 @@ test("an upgrade keeps the policy and the parameters, and adds what is new", asy
   );
   const printed = await app.tally("upgrade", "--yes", "--packages", packages);
   expect(printed).toContain("Clients of 0.1.0 go on as before");
-  expect(printed).toContain("new parameters, with their defaults: MIRRORS");
+  expect(printed).toContain("tally/.env has new parameters: MIRRORS");
   const { "firestore.rules": rules, "tally/.env": env, "firestore.indexes.json": indexes } = app.files();
   expect(rules).toContain("return by is int && by > 0 && by <= 5;");
   expect(env).toContain("TIME_ZONE=Europe/Berlin");
   expect(env).toContain("MIRRORS=\n");
   expect(indexes).toContain('"fieldPath": "tat"');
+});
+
+/** Ends the process as `kill -9` does, before its n-th operation on the disk. */
+const KILLER = `import fs from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+let left = Number(process.env.KILL_AT);
+for (const name of ["chmodSync", "mkdirSync", "renameSync", "rmSync", "writeFileSync"]) {
+  const operation = fs[name];
+  fs[name] = (...args) => {
+    if (left-- === 0) process.kill(process.pid, "SIGKILL");
+    return operation(...args);
+  };
+}
+syncBuiltinESMExports();
+`;
+
+test("init and remove, killed before each operation and run again, end with the files of one undisturbed run", async () => {
+  const scratch = mkdtempSync(join(tmpdir(), "tally-killed-"));
+  onTestFinished(() => rmSync(scratch, { recursive: true, force: true }));
+  const killer = join(scratch, "killer.mjs");
+  writeFileSync(killer, KILLER);
+  const commands = [
+    [...INIT, "--packages", packages],
+    ["remove", "--yes"],
+  ];
+  const whole = await createApp(viteApp);
+  rmSync(join(whole.folder, "functions/node_modules"));
+  for (const command of commands) {
+    const before = join(scratch, command[0] as string);
+    cpSync(whole.folder, before, { recursive: true });
+    await whole.tally(...command);
+    const expected = whole.files();
+    let n = 0;
+    for (let signal = "SIGKILL"; signal === "SIGKILL"; n++) {
+      const cwd = join(scratch, `${n}`);
+      cpSync(before, cwd, { recursive: true });
+      const env = { ...process.env, KILL_AT: `${n}` };
+      signal = await run(process.execPath, ["--import", killer, CLI, ...command], { cwd, env }).then(
+        () => "",
+        (error) => error.signal ?? error,
+      );
+      await run(process.execPath, [CLI, ...command], { cwd });
+      expect(filesIn(cwd), `${command[0]} killed at operation ${n}`).toEqual(expected);
+      rmSync(cwd, { recursive: true });
+    }
+    expect(n).toBeGreaterThan(10);
+  }
 });
