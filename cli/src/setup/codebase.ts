@@ -7,7 +7,17 @@ import { CommandError, WRONG_USAGE } from "../commandError.ts";
 import type { FileChange } from "./changes.ts";
 import { completeDotenv, isCut, newDotenv, type Values, valuesIn, withoutCutLine } from "./dotenv.ts";
 import { setIn } from "./json.ts";
-import { BESIDE_KIT, CLIENT, type Files, INDEX, isCutManifest, KIT, manifestIn, manifestWith } from "./kitPackage.ts";
+import {
+  BESIDE_KIT,
+  CLIENT,
+  type Files,
+  INDEX,
+  isCutManifest,
+  KIT,
+  manifestIn,
+  manifestWith,
+  ownInManifest,
+} from "./kitPackage.ts";
 import { VERSION } from "./packaged.ts";
 
 /** The name of a package's tarball, as `npm pack` makes it. */
@@ -105,7 +115,9 @@ function parameterChange(files: Files, { folder, parameters }: CodebaseOrder) {
   return { env: { path, before, after: text }, newParameters: added };
 }
 
+/** A package of the developer's own stays as it is. */
 function withBesides(text: string): string {
+  if (ownInManifest(text).length > 0) return text;
   const present = manifestIn(text)?.dependencies ?? {};
   const missing = Object.entries(BESIDE_KIT).filter(([name]) => !Object.hasOwn(present, name));
   return missing.reduce((edited, [name, version]) => setIn(edited, ["dependencies", name], version), text);

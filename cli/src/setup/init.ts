@@ -10,7 +10,7 @@ import { withValues } from "./dotenv.ts";
 import { addToFirebaseJson, CODEBASE, FIREBASE_JSON } from "./firebaseJson.ts";
 import { addIndexes, indexesOf, removeIndexes, staleIndexes } from "./indexesJson.ts";
 import { kitNotes, notesOf } from "./initNotes.ts";
-import { CLIENT, KIT, ownIn } from "./kitPackage.ts";
+import { CLIENT, hasOwnCode, KIT, ownIn } from "./kitPackage.ts";
 import { appInstall, deployCommand, tryCommand } from "./nextCommand.ts";
 import { PAGES, packaged, VERSION } from "./packaged.ts";
 import { peerNotes } from "./peers.ts";
@@ -61,7 +61,8 @@ function planInit(project: Project, choice: Choice, packages?: string): Plan {
   const indexes = indexChanges(project, choice);
   const code = functionsChanges(project, choice, packages);
   const client = clientChanges(project, choice, packages);
-  const isCodebase = choice.packaging === "codebase";
+  const isOwn = functions?.entry !== undefined && hasOwnCode(project, functions.folder);
+  const isCodebase = choice.packaging === "codebase" && !isOwn;
   const firebaseJson = addToFirebaseJson(read(FIREBASE_JSON), {
     ...{ database: choice.database, places, codebase: isCodebase ? { entry: functions?.entry } : undefined },
     ...{ location: choice.entry.location, edition: choice.entry.edition },

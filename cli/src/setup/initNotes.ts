@@ -37,7 +37,7 @@ function projectNotes(project: Project): string[] {
   return notes;
 }
 
-function databaseNotes(project: Project, { database, entry, edition, collection }: Choice): string[] {
+function databaseNotes(project: Project, { database, entry, edition, collection, changed }: Choice): string[] {
   const { app, places } = project;
   const present = presentIn(project);
   const notes: string[] = [];
@@ -48,10 +48,12 @@ function databaseNotes(project: Project, { database, entry, edition, collection 
         `\`${firebaseOf(app)} firestore:databases:create ${database} --location ${location ?? present.location} --edition ${edition}\` before you deploy`,
     );
   if (!present.isComplete) return notes;
-  if (location !== undefined && location !== present.location)
-    notes.push(
-      `the location of a database that exists is final: check that it is in ${location}. The next deployment moves the functions; let it delete the old ones`,
-    );
+  if (location !== undefined && location !== places.entry?.location)
+    notes.push(`the location of a database that exists is final: check that it is in ${location}`);
+  const { LOCATION: from } = present.values;
+  const { LOCATION: to = from } = changed;
+  if (from !== undefined && to !== from)
+    notes.push(`the next deployment moves the functions from ${from} to ${to}: let it delete the old ones`);
   if (entry.edition !== undefined && entry.edition !== present.edition)
     notes.push(`the edition of a database that exists is final: check that it is ${entry.edition}`);
   if (collection !== present.collection)
@@ -100,19 +102,21 @@ function callsOf(path: string): string {
   return "call countView(page) where a page opens, and like(post) where a user likes";
 }
 
-/** Of a kit that is not installed yet: the Firebase CLI asks for its parameters. */
-export function kitNotes({ functions }: Project, { parameters }: Choice): string[] {
+/** Of a kit whose parameters are in no file, or in several: the Firebase CLI asks for those of a kit that is not installed yet. */
+export function kitNotes({ functions }: Project, { changed, parameters }: Choice): string[] {
+  const listOf = (values: Values) => Object.entries(values).map(([name, value]) => `${name}=${value}`);
+  if (functions !== undefined) {
+    const list = listOf(changed).join(", ");
+    return list === ""
+      ? []
+      : [`${functions.folder}/ has no file of parameters for all projects: set ${list} in each of its files`];
+  }
   const defaults: Values = DEFAULT_PARAMETERS;
-  const answers = Object.entries(parameters).filter(([name, value]) => name === "LOCATION" || value !== defaults[name]);
-  const given = [
-    `FUNCTION_DEFAULT_REGION=${parameters.LOCATION}`,
-    ...answers.map(([name, value]) => `${name}=${value}`),
+  const others = Object.entries(parameters).filter(([name, value]) => name === "LOCATION" || value !== defaults[name]);
+  const answers = [`FUNCTION_DEFAULT_REGION=${parameters.LOCATION}`, ...listOf(Object.fromEntries(others))];
+  return [
+    `the Firebase CLI asks for the kit's parameters: answer ${answers.join(", ")}, and take the defaults of the others`,
   ];
-  const when =
-    functions === undefined
-      ? "the Firebase CLI asks for the kit's parameters"
-      : `the kit ${functions.name} has several files of parameters, or none`;
-  return [`${when}: answer ${given.join(", ")}, and take the defaults of the others`];
 }
 
 /** Whether git ignores the file of parameters, as the Firebase CLI's own `.gitignore` has it. */

@@ -1,5 +1,5 @@
 /**
- * The package of a codebase, as `init` writes it, and what of it is the developer's own. What is Tally's is known by its content, not by the
+ * The package of a codebase, as `init` writes it, and what in that package is the developer's own. What is Tally's is known by its content, not by the
  * name of a folder or of a codebase.
  */
 import { basename } from "node:path";
@@ -31,10 +31,11 @@ const { "firebase-admin": admin, "firebase-functions": functions } = kit.depende
 export const BESIDE_KIT: Values = { "firebase-admin": admin, "firebase-functions": functions };
 
 const NAME = "tally-functions";
+const MAIN = "index.js";
 
 export function manifestWith(version: string): string {
   const dependencies = { ...BESIDE_KIT, [KIT]: version };
-  return `${JSON.stringify({ name: NAME, private: true, type: "module", main: "index.js", dependencies }, null, 2)}\n`;
+  return `${JSON.stringify({ name: NAME, private: true, type: "module", main: MAIN, dependencies }, null, 2)}\n`;
 }
 
 interface Manifest {
@@ -56,15 +57,17 @@ export function isCutManifest(text: string): boolean {
 }
 
 /** What of a manifest `init` does not write: a key, or a dependency. */
-function ownInManifest(text: string): string[] {
+export function ownInManifest(text: string): string[] {
   if (isCutManifest(text)) return [];
   const { dependencies = {}, ...others } = { ...manifestIn(text) };
-  const written = ["name", "private", "type", "main"];
+  const isWritten = ([key, value]: [string, unknown]) =>
+    key === "name" || key === "private" || (key === "type" && value === "module") || (key === "main" && value === MAIN);
+  const keys = Object.entries(others).filter((entry) => !isWritten(entry));
   const names = Object.keys(dependencies).filter((name) => name !== KIT && !Object.hasOwn(BESIDE_KIT, name));
-  return [...Object.keys(others).filter((key) => !written.includes(key)), ...names];
+  return [...keys.map(([key]) => key), ...names];
 }
 
-/** Whether code is the export of the kit alone, or the beginning of it. */
+/** Whether code is the export of the kit alone, or its beginning. */
 function isIndex(text: string): boolean {
   return INDEX.startsWith(text) || new RegExp(`^\\s*export \\* from (["'])${KIT}\\1;?\\s*$`).test(text);
 }
@@ -94,4 +97,9 @@ export function ownIn(files: Files, folder: string): string[] {
     if (own !== undefined) return own.length === 0 ? [] : [`${name} (${own.join(", ")})`];
     return name === "index.js" && isIndex(text()) ? [] : [name];
   });
+}
+
+/** Whether a codebase has code of the developer's own, whose entry in `firebase.json` is then the developer's, too. */
+export function hasOwnCode(files: Files, folder: string): boolean {
+  return ownIn(files, folder).some((own) => !own.startsWith(".env"));
 }

@@ -1,6 +1,6 @@
 /** `npx firestore-tally remove`: takes Tally out of a project again, and nothing else. The counters stay. */
 import { CommandError, FAILED } from "../commandError.ts";
-import type { FileChange } from "./changes.ts";
+import { type FileChange, realChanges } from "./changes.ts";
 import { FIREBASE_JSON, removeFromFirebaseJson } from "./firebaseJson.ts";
 import { removeIndexes, staleIndexes } from "./indexesJson.ts";
 import { removeIn } from "./json.ts";
@@ -10,6 +10,7 @@ import { PAGES, packaged } from "./packaged.ts";
 import { presentIn } from "./present.ts";
 import { firebaseOf, inFolder, MANIFEST, type Project, readProject } from "./project.ts";
 import { removeRules } from "./rules/compose.ts";
+import { hasCode, withClosedRules } from "./rules/skeleton.ts";
 import { carryOut, type Plan, type SetupOptions } from "./setup.ts";
 import { DEFAULT_DATABASE } from "./tallysFunctions.ts";
 
@@ -38,27 +39,33 @@ export function planRemove(project: Project): Plan {
     const removed = removeRules(text);
     if ("refused" in removed) throw new CommandError(FAILED, `${places.rules}: ${removed.refused}`);
     notes.push(...removed.warnings.map((warning) => `${places.rules}: ${warning}`));
-    return removed.text;
+    if (hasCode(removed.text)) return removed.text;
+    notes.push(
+      `${places.rules} has no rules of yours, so it now lets no client read or write: write yours before you deploy`,
+    );
+    return withClosedRules(removed.text);
   });
   const client = change(inFolder(app.folder, MANIFEST), (text) =>
     removeIn(removeIn(text, ["dependencies", CLIENT]), ["devDependencies", CLIENT]),
   );
   const code = functionsChanges(project);
-  const firestore = database === DEFAULT_DATABASE ? "firestore" : `firestore:${database}`;
+  // The rules tell the collection of the indexes, so they come after them.
+  const changes = [...indexes, ...rules, ...client, ...code.changes];
+  const page = `${PAGES}/setup.md#remove`;
+  notes.push(...code.notes);
+  if (realChanges(changes).length === 0) return { changes, notes, next: undefined, page };
+  notes.push(
+    `the counters stay in ${collection}, and cost their storage: to delete them, run \`npx firestore-tally delete\` before you delete the functions. ` +
+      `To read them without Tally, see ${page}`,
+  );
+  if (CLIENT in app.dependencies)
+    notes.push("your app's own code still imports firestore-tally: take these imports out");
+  const only = database === DEFAULT_DATABASE ? "firestore" : `firestore:${database}`;
   return {
-    // The rules tell the collection of the indexes, so they come after them.
-    changes: [...indexes, ...rules, ...client, ...code.changes],
-    notes: [
-      ...notes,
-      ...code.notes,
-      `the counters stay in ${collection}, and cost their storage: to delete them, run \`npx firestore-tally delete\` before you delete the functions. ` +
-        `To read them without Tally, see ${PAGES}/setup.md#remove`,
-      ...(CLIENT in app.dependencies
-        ? ["your app's own code still imports firestore-tally: take these imports out"]
-        : []),
-    ],
-    next: [...appInstall(project), `${firebaseOf(app)} deploy --only ${firestore}`].join(" && "),
-    page: `${PAGES}/setup.md#remove`,
+    changes,
+    notes,
+    next: [...appInstall(project), `${firebaseOf(app)} deploy --only ${only}`].join(" && "),
+    page,
   };
 }
 
@@ -71,9 +78,7 @@ function functionsChanges(project: Project): { changes: FileChange[]; notes: str
   if (functions === undefined)
     return {
       changes: [],
-      notes: [
-        `${FIREBASE_JSON} has no codebase of Tally: if its functions are deployed, delete them with \`${firebaseOf(app)} functions:delete\``,
-      ],
+      notes: [`${FIREBASE_JSON} has no codebase of Tally: functions stay as they are`],
     };
   const { packaging, name, folder, entry } = functions;
   if (packaging === "kit")

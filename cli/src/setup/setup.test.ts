@@ -101,6 +101,20 @@ describe("what is Tally's", () => {
   });
 });
 
+test("a codebase of the app's own that exports the kit's functions gets parameters, and nothing else", async () => {
+  const own = {
+    "functions/package.json": '{ "main": "lib/index.js", "dependencies": { "firestore-tally-kit": "^0.1.0" } }',
+    "firebase.json": '{ "functions": { "source": "functions", "runtime": "nodejs22" } }',
+  };
+  const { init, upgrade, files } = createProject({ ...APP, ...own });
+  await init();
+  expect((await upgrade()).paths).toEqual([]);
+  expect(json(files()["firebase.json"] as string).functions).toEqual(json(own["firebase.json"]).functions);
+  const inFolder = Object.keys(files()).filter((path) => /^(functions|tally)/.test(path));
+  expect(inFolder).toEqual(["functions/.env", "functions/package.json"]);
+  expect(files()["functions/package.json"]).toBe(own["functions/package.json"]);
+});
+
 describe("a damaged codebase", () => {
   test.each<["init" | "upgrade"]>([["init"], ["upgrade"]])(
     "is repaired by %s, whatever is missing or cut",
@@ -154,6 +168,7 @@ describe("a second run", () => {
     expect(notes).toEqual(
       including(
         "location of a database that exists is final",
+        "moves the functions from europe-west1 to us-central1",
         "edition of a database that exists is final",
         '{ collection: "tallies" }',
       ),
@@ -218,7 +233,7 @@ describe("a second run", () => {
 });
 
 test("a named database has files of its own, and those of the default one stay", async () => {
-  const { init, upgrade, remove, read, files } = createProject();
+  const { init, upgrade, remove, read } = createProject();
   const { notes } = await init({ database: "eu", location: "eur3" });
   expect(notes).toEqual(
     expect.arrayContaining(including("firestore:databases:create eu --location eur3", "firestore.eu.rules")),
@@ -238,7 +253,9 @@ test("a named database has files of its own, and those of the default one stay",
   expect((await init({ open: "claps" })).paths).toEqual(["firestore.eu.rules"]);
   expect((await upgrade()).paths).toEqual([]);
   expect((await remove()).next).toContain("deploy --only firestore:eu");
-  expect(files()["firestore.eu.rules"]).not.toContain("tally");
+  expect(read("firestore.eu.rules")).toContain("allow read, write: if false;");
+  expect((await remove("eu")).next).toBeUndefined();
+  expect((await init({ database: "eu" })).notes.filter((note) => note.startsWith("firestore.eu.rules"))).toEqual([]);
 });
 
 test("a file that two databases shared is copied, with the app's rules, for the named one", async () => {

@@ -18,8 +18,8 @@ export interface Plan {
   readonly first?: string;
   /** What the developer has to do, or to decide. */
   readonly notes: readonly string[];
-  /** The command to run next, in the folder of the project. */
-  readonly next: string;
+  /** The command to run next, in the folder of the project; `undefined` if there is nothing to do. */
+  readonly next: string | undefined;
   /** Where to read on. */
   readonly page: string;
 }
@@ -57,8 +57,9 @@ export async function carryOut(folder: string, plan: Plan, options: SetupOptions
   makeChanges(folder, plan.changes);
   if (changes.length === 0) printStatus("Nothing to change.");
   if (json) return;
-  const where = isElsewhere ? `Run next, in ${folder}:` : "Run next:";
-  print(`${changes.length === 0 ? "" : "\nDone. "}${where}\n\n  ${paint("bold", next)}\n\nThen read ${page}`);
+  if (changes.length > 0) print("\nDone.");
+  if (next !== undefined) print(`Run next${isElsewhere ? `, in ${folder}` : ""}:\n\n  ${paint("bold", next)}\n`);
+  print(`Then read ${page}`);
 }
 
 async function ask(changes: readonly FileChange[]): Promise<void> {

@@ -48,7 +48,7 @@ function isTallysKit({ kit, source = "", sourcePackage }: FunctionsEntry, files:
   return sourcePackage?.name === KIT || kit === KIT || dependsOnKit(files, source);
 }
 
-/** Of the entry that `init` writes, the folder may be missing or damaged, but must have nothing of anybody else. */
+/** Of the entry that `init` writes, the folder may be missing or damaged, but must hold only Tally's files. */
 function isTallysCodebase({ codebase }: FunctionsEntry, source: string, files: Files): boolean {
   if (dependsOnKit(files, source)) return true;
   return codebase === CODEBASE && source === CODEBASE && ownIn(files, source).length === 0;

@@ -5,7 +5,7 @@ import { clientVersion, codebaseChanges, upgradedVersion, withDependency } from 
 import { unknownIn } from "./dotenv.ts";
 import { CODEBASE, FIREBASE_JSON, withCodebase } from "./firebaseJson.ts";
 import { addIndexes, indexesOf } from "./indexesJson.ts";
-import { CLIENT, KIT } from "./kitPackage.ts";
+import { CLIENT, hasOwnCode, KIT } from "./kitPackage.ts";
 import { regionsBeside } from "./location.ts";
 import { deployCommand } from "./nextCommand.ts";
 import { PAGES, packaged, VERSION } from "./packaged.ts";
@@ -82,7 +82,8 @@ function functionsChanges(project: Project, packages: string | undefined): { cha
     );
   if (unknown.length > 0)
     notes.push(`${folder}/.env sets what is no parameter of ${VERSION}: take out ${unknown.join(", ")}`);
-  const completed = firebaseJson === undefined ? undefined : withCodebase(firebaseJson, entry);
+  const completed =
+    firebaseJson === undefined || hasOwnCode(project, folder) ? firebaseJson : withCodebase(firebaseJson, entry);
   return { changes: [...changes, { path: FIREBASE_JSON, before: firebaseJson, after: completed }], notes };
 }
 

@@ -25,7 +25,7 @@ export function writeWhole(path: string, content: string | Buffer, disk: Disk): 
   disk.renameSync(temporary, file);
 }
 
-/** Deletes a folder with all in it. It goes at once; what is left of it later has a temporary name. */
+/** Deletes a folder with all in it. The name is free at once; what a killed run leaves has a temporary name. */
 export function deleteFolder(folder: string, disk: Disk): void {
   const temporary = temporaryOf(folder);
   disk.renameSync(folder, temporary);
