@@ -7,7 +7,7 @@ export const FIREBASE_JSON = "firebase.json";
 /** The name of Tally's codebase, and of its folder. */
 export const CODEBASE = "tally";
 
-const DEFAULT_DATABASE = "(default)";
+export const DEFAULT_DATABASE = "(default)";
 
 /** Increments need Firestore and its triggers; a like a signed-in user; a counter that is polled its tasks. */
 const EMULATORS = {

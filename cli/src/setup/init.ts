@@ -96,9 +96,9 @@ function planInit(project: Project, choice: Choice, packages?: string): Plan {
  * @throws CommandError with what was found
  */
 function refuseOthers(project: Project, as?: string): void {
-  const { all, entries } = project;
-  if (as === "kit" || all.length > 0) return;
-  const named = entries.find(({ codebase }) => codebase === CODEBASE);
+  const { allFunctions, functionsEntries } = project;
+  if (as === "kit" || allFunctions.length > 0) return;
+  const named = functionsEntries.find(({ codebase }) => codebase === CODEBASE);
   if (named)
     throw new CommandError(
       FAILED,

@@ -1,14 +1,12 @@
 /** What `init` asks of the developer, beyond its files: each note names something to do. */
-
 import { DEFAULT_PARAMETERS } from "../../../functions/src/deploy/parseConfig.ts";
 import type { FileChange } from "./changes.ts";
 import type { Choice } from "./choice.ts";
 import { type Values, valuesIn } from "./dotenv.ts";
-import { FIREBASE_JSON } from "./firebaseJson.ts";
+import { DEFAULT_DATABASE, FIREBASE_JSON } from "./firebaseJson.ts";
 import { contradictionsIn, presentIn } from "./present.ts";
-import { firebaseOf, type Project, textAt } from "./project.ts";
+import { firebaseOf, MANIFEST, type Project, textAt } from "./project.ts";
 import { hasCode } from "./rules/skeleton.ts";
-import { DEFAULT_DATABASE } from "./tallysFunctions.ts";
 
 export function notesOf(project: Project, choice: Choice, changes: readonly FileChange[]): string[] {
   return [
@@ -24,6 +22,10 @@ function projectNotes(project: Project): string[] {
   const notes: string[] = [];
   if (!has(FIREBASE_JSON))
     notes.push(`there is no ${FIREBASE_JSON} in ${folder}: answer no if this is not your project's folder`);
+  if (!app.has(MANIFEST) && project.functions?.entry === undefined)
+    notes.push(
+      `there is no ${MANIFEST} in ${folder}: for the client and its first calls, run init in your app's folder, too`,
+    );
   const rules = textAt(project, "rules");
   if (rules === undefined || !hasCode(rules))
     notes.push(

@@ -5,7 +5,7 @@
 import * as node from "node:fs";
 import { expect, test } from "vitest";
 import { createProject } from "../../testing/setupProject.ts";
-import { type Disk, isLeftover } from "./wholeFiles.ts";
+import type { Disk } from "./wholeFiles.ts";
 
 class Killed extends Error {}
 
@@ -51,6 +51,7 @@ test.each<
   ["a second init", ({ init }) => init(), ({ init }, disk) => init({ ...OPTIONS, edition: "enterprise" }, disk)],
   ["upgrade", outdated, ({ upgrade }, disk) => upgrade({}, disk)],
   ["remove", ({ init }) => init(OPTIONS), ({ remove }, disk) => remove(undefined, disk)],
+  ["remove of a kit", ({ init }) => init({ ...OPTIONS, as: "kit" }), ({ remove }, disk) => remove(undefined, disk)],
 ])("%s ends with the same files, whenever it was killed before", async (_, prepare, run) => {
   const prepared = createProject();
   await prepare(prepared);
@@ -74,11 +75,11 @@ test.each<
 });
 
 test("another command that follows deletes what a killed one has left, too", async () => {
-  const { init, remove, files } = createProject();
+  const { init, upgrade, files } = createProject();
   await init();
-  await expect(init({ visitors: "views" }, dyingAt(2))).rejects.toThrow(Killed);
-  const isLeft = () => Object.keys(files()).some((path) => isLeftover(path.split("/").at(-1) as string));
-  expect(isLeft()).toBe(true);
-  await remove();
-  expect(isLeft()).toBe(false);
+  await expect(init({ location: "nam5" }, dyingAt(3))).rejects.toThrow(Killed);
+  const left = () => Object.keys(files()).filter((path) => path.endsWith(".tally-tmp"));
+  expect(left()).toEqual([".firebase.json.tally-tmp"]);
+  await upgrade();
+  expect(left()).toEqual([]);
 });

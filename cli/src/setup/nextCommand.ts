@@ -1,11 +1,8 @@
 /** The command that is to be run after the files have changed: install what is new, then try it or deploy what has changed. */
-
-import type { FileChange } from "./changes.ts";
-import { realChanges } from "./changes.ts";
-import { FIREBASE_JSON } from "./firebaseJson.ts";
+import { type FileChange, realChanges } from "./changes.ts";
+import { DEFAULT_DATABASE, FIREBASE_JSON } from "./firebaseJson.ts";
 import { installCommand } from "./packageManager.ts";
 import { firebaseOf, inFolder, MANIFEST, type Project } from "./project.ts";
-import { DEFAULT_DATABASE } from "./tallysFunctions.ts";
 
 /** After the first `init`: the emulators. */
 export function tryCommand(project: Project, codebase: string): string {

@@ -27,16 +27,16 @@ export interface Present {
   readonly values: Values;
 }
 
-type Read = Pick<Project, "all" | "database" | "functions" | "places" | "read">;
+type Read = Pick<Project, "allFunctions" | "database" | "functions" | "places" | "read">;
 
 export function presentIn(project: Read): Present {
-  const { all, database, functions, places } = project;
+  const { allFunctions, database, functions, places } = project;
   const rules = readChoice(textAt(project, "rules") ?? "");
   const values = functions?.values ?? {};
   const edition = values.EDITION ?? places.entry?.edition?.toLowerCase();
   return {
     ...{ rules, database, values },
-    packaging: functions?.packaging ?? (all.length > 0 ? "kit" : undefined),
+    packaging: functions?.packaging ?? (allFunctions.length > 0 ? "kit" : undefined),
     isComplete: functions?.entry !== undefined,
     collection: rules?.collection ?? values.COLLECTION ?? DEFAULT_COLLECTION,
     edition: EDITIONS.find((one) => one === edition) ?? "standard",

@@ -23,10 +23,10 @@ export interface Project extends Files {
   readonly app: App;
   /** What the app's package depends on; empty if there is no package. */
   readonly dependencies: Readonly<Record<string, string>>;
-  /** All of `firebase.json`, Tally's and others. */
-  readonly entries: readonly FunctionsEntry[];
-  /** All that are Tally's. */
-  readonly all: readonly TallysFunctions[];
+  /** Of all functions in `firebase.json`. */
+  readonly functionsEntries: readonly FunctionsEntry[];
+  /** Tally's functions, of each database. */
+  readonly allFunctions: readonly TallysFunctions[];
   /** Those that count in the database. */
   readonly functions: TallysFunctions | undefined;
   readonly database: string;
@@ -46,12 +46,13 @@ export function readProject(cwd: string, database?: string): Project {
   const isFolder = (path: string) => statSync(join(folder, path), { throwIfNoEntry: false })?.isDirectory() === true;
   const files: Files = { has, bytes, read, list: (path) => (isFolder(path) ? readdirSync(join(folder, path)) : []) };
   const text = read(FIREBASE_JSON);
-  const entries = functionsEntriesIn(text);
-  const all = tallysFunctionsIn(entries, files);
-  const found = functionsFor(database, all);
+  const functionsEntries = functionsEntriesIn(text);
+  const allFunctions = tallysFunctionsIn(functionsEntries, files);
+  const found = functionsFor(database, allFunctions);
   const places = placesIn(text, found.database);
-  const app = appIn(files, folder, cwd, entries, all);
-  return { ...files, folder, app, dependencies: app.dependencies, entries, all, ...found, places };
+  const sources = [...functionsEntries.map(({ source }) => source), ...allFunctions.map((one) => one.folder)];
+  const app = appIn(files, relative(folder, cwd), sources);
+  return { ...files, folder, app, dependencies: app.dependencies, functionsEntries, allFunctions, ...found, places };
 }
 
 /** The nearest folder with a `firebase.json`, as the Firebase CLI looks for it, but not outside of the repository or in the home folder. */
@@ -63,17 +64,15 @@ function folderOf(cwd: string): string {
   }
 }
 
-/** The nearest package from where the command runs. Packages of functions are no apps. */
-function appIn(
-  files: Files,
-  project: string,
-  cwd: string,
-  entries: readonly FunctionsEntry[],
-  all: readonly TallysFunctions[],
-): App {
-  const sources = [...entries.map(({ source }) => source), ...all.map(({ folder }) => folder)];
-  let folder = relative(project, cwd).replaceAll("\\", "/");
-  const isApp = () => files.has(inFolder(folder, MANIFEST)) && !sources.some((source) => source === (folder || "."));
+/**
+ * The nearest package from where the command runs.
+ *
+ * @param below    where that is, in the folder of the project
+ * @param sources  the folders of functions, whose packages are no apps
+ */
+function appIn(files: Files, below: string, sources: readonly (string | undefined)[]): App {
+  let folder = below.replaceAll("\\", "/");
+  const isApp = () => files.has(inFolder(folder, MANIFEST)) && !sources.includes(folder);
   while (folder !== "" && !isApp()) folder = dirname(folder) === "." ? "" : dirname(folder);
   const path = inFolder(folder, MANIFEST);
   const manifest = readJson(path, files.read(path) ?? "{}") as Record<string, Record<string, string> | undefined>;

@@ -1,7 +1,7 @@
 /** `npx firestore-tally remove`: takes Tally out of a project again, and nothing else. The counters stay. */
 import { CommandError, FAILED } from "../commandError.ts";
 import { type FileChange, realChanges } from "./changes.ts";
-import { FIREBASE_JSON, removeFromFirebaseJson } from "./firebaseJson.ts";
+import { DEFAULT_DATABASE, FIREBASE_JSON, removeFromFirebaseJson } from "./firebaseJson.ts";
 import { removeIndexes, staleIndexes } from "./indexesJson.ts";
 import { removeIn } from "./json.ts";
 import { CLIENT, INDEX, KIT, ownIn } from "./kitPackage.ts";
@@ -12,7 +12,6 @@ import { firebaseOf, inFolder, MANIFEST, type Project, readProject } from "./pro
 import { removeRules } from "./rules/compose.ts";
 import { hasCode, withClosedRules } from "./rules/skeleton.ts";
 import { carryOut, type Plan, type SetupOptions } from "./setup.ts";
-import { DEFAULT_DATABASE } from "./tallysFunctions.ts";
 
 export interface RemoveOptions extends SetupOptions {
   readonly database?: string;

@@ -379,10 +379,11 @@ test("an upgrade wants markers, keeps the policy, and says what it adds", async 
   edit("db/rules", "return by == 1;", "return by <= 3;");
   edit("tally/.env", /^MIRRORS=.*\n/m, "GONE=1\n");
   edit("tally/package.json", "^0.1.0", "^0.0.9");
+  edit("db/indexes.json", /,\s*\{ "collectionGroup": "tallyKeys", "fieldPath": "tat".*\}/, "");
   edit("firebase.json", /,\s*"predeploy": \[.*\]/, "");
   const { paths, notes, next } = await upgrade();
-  expect(paths).toEqual(["firebase.json", "tally/.env", "tally/package.json"]);
-  expect(next).toBe("npm install --prefix tally && npx firebase-tools deploy --only functions:tally");
+  expect(paths).toEqual(["db/indexes.json", "firebase.json", "tally/.env", "tally/package.json"]);
+  expect(next).toBe("npm install --prefix tally && npx firebase-tools deploy --only firestore:indexes,functions:tally");
   expect(read("db/rules")).toContain("return by <= 3;");
   expect(read("tally/package.json")).toContain("^0.1.0");
   expect(json(read("firebase.json")).functions[0].predeploy).toEqual(['npm --prefix "$RESOURCE_DIR" install']);

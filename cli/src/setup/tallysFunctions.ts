@@ -4,7 +4,7 @@
  */
 import { CommandError, FAILED, WRONG_USAGE } from "../commandError.ts";
 import { type Values, valuesIn, withoutCutLine } from "./dotenv.ts";
-import { CODEBASE, type FunctionsEntry } from "./firebaseJson.ts";
+import { CODEBASE, DEFAULT_DATABASE, type FunctionsEntry } from "./firebaseJson.ts";
 import { dependsOnKit, type Files, KIT, ownIn } from "./kitPackage.ts";
 
 /** How the functions are deployed. */
@@ -72,8 +72,6 @@ function envOfInstance(folder: string, files: Files): string | undefined {
   const name = names.includes(".env") ? ".env" : names.length === 1 ? names[0] : undefined;
   return name === undefined ? undefined : `${folder}/${name}`;
 }
-
-export const DEFAULT_DATABASE = "(default)";
 
 /** `undefined` if there are no parameters that tell. */
 function databaseOf({ values }: TallysFunctions): string | undefined {
