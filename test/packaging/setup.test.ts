@@ -3,7 +3,7 @@
  * their own emulators: three commands. Then `init` again, `upgrade` and `remove`.
  */
 import { execFile, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
@@ -51,16 +51,16 @@ async function createApp(filesOf: (ports: Ports) => Readonly<Record<string, stri
     run: inFolder,
     tally: (...args: string[]) => inFolder(process.execPath, CLI, ...args),
     /** All files but installed ones. */
-    files: () =>
-      Object.fromEntries(
-        readdirSync(folder, { recursive: true, withFileTypes: true })
-          .filter((entry) => entry.isFile() && !entry.parentPath.includes("node_modules"))
-          .map(({ parentPath, name }) => [
-            join(parentPath, name).slice(folder.length + 1),
-            readFileSync(join(parentPath, name), "latin1"),
-          ]),
-      ),
+    files: () => filesIn(folder),
   };
+}
+
+function filesIn(folder: string): Record<string, string> {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  const paths = entries
+    .filter((entry) => entry.isFile() && !entry.parentPath.includes("node_modules"))
+    .map(({ parentPath, name }) => join(parentPath, name));
+  return Object.fromEntries(paths.map((path) => [path.slice(folder.length + 1), readFileSync(path, "latin1")]));
 }
 
 type App = Awaited<ReturnType<typeof createApp>>;
@@ -158,8 +158,9 @@ test("a server counts a view and a like, and the app's own function goes on", as
 test("init and upgrade change nothing the second time, and remove leaves the app as it was", async () => {
   const app = await createApp(viteApp);
   const before = app.files();
-  const dry = await app.tally("init", "--dry-run", "--packages", packages);
-  expect(dry).toContain("+    // <tally ");
+  const dry = ["init", "--dry-run", "--packages", packages];
+  expect(await app.tally(...dry)).toMatch(/^change firestore\.rules: \+\d+ -0 lines$/m);
+  expect(await app.tally(...dry, "--diff")).toContain("+    // <tally ");
   expect(app.files()).toEqual(before);
   await app.tally(...INIT, "--packages", packages);
   const after = app.files();
@@ -180,33 +181,52 @@ test("init and upgrade change nothing the second time, and remove leaves the app
   const printed = await app.tally("remove", "--yes");
   expect(printed).toContain("the counters stay");
   const left = app.files();
-  // The emulators were the app's own; its functions are a list now.
-  const { functions, ...others } = JSON.parse(left["firebase.json"] as string);
-  expect(functions).toEqual([JSON.parse(before["firebase.json"] as string).functions]);
-  expect(others).toEqual({ ...JSON.parse(before["firebase.json"] as string), functions: undefined });
+  // The emulators were the app's own; its functions are a list now, and its database has a place.
+  const had = JSON.parse(before["firebase.json"] as string);
+  expect(JSON.parse(left["firebase.json"] as string)).toEqual({
+    ...{ ...had, functions: [had.functions] },
+    firestore: { ...had.firestore, location: "nam5", edition: "standard" },
+  });
   const ignored = { "firebase.json": "", "src/counters.jsx": "" };
   expect({ ...left, ...ignored }).toEqual({ ...before, ...ignored });
 });
 
-test("an upgrade keeps the policy and the parameters, and adds what is new", async () => {
-  const app = await createApp(viteApp);
-  await app.tally(...INIT, "--packages", packages);
-  const edit = (path: string, change: (text: string) => string) => {
-    const text = readFileSync(join(app.folder, path), "utf8");
-    expect(change(text)).not.toBe(text);
-    writeFileSync(join(app.folder, path), change(text));
+/** Ends the process as `kill -9` does, before its n-th operation on the disk. */
+const KILLER = `import fs from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+let left = Number(process.env.KILL_AT);
+for (const name of ["chmodSync", "mkdirSync", "renameSync", "rmSync", "writeFileSync"]) {
+  const operation = fs[name];
+  fs[name] = (...args) => {
+    if (left-- === 0) process.kill(process.pid, "SIGKILL");
+    return operation(...args);
   };
-  edit("firestore.rules", (text) => text.replace("return by == 1;", "return by is int && by > 0 && by <= 5;"));
-  edit("tally/.env", (text) => text.replace("TIME_ZONE=UTC", "TIME_ZONE=Europe/Berlin").replace(/MIRRORS=.*\n/, ""));
-  edit("firestore.indexes.json", (text) =>
-    text.replace(/,\s*\{ "collectionGroup": "tallyKeys", "fieldPath": "tat".*\}/, ""),
-  );
-  const printed = await app.tally("upgrade", "--yes", "--packages", packages);
-  expect(printed).toContain("Clients of 0.1.0 go on as before");
-  expect(printed).toContain("new parameters, with their defaults: MIRRORS");
-  const { "firestore.rules": rules, "tally/.env": env, "firestore.indexes.json": indexes } = app.files();
-  expect(rules).toContain("return by is int && by > 0 && by <= 5;");
-  expect(env).toContain("TIME_ZONE=Europe/Berlin");
-  expect(env).toContain("MIRRORS=\n");
-  expect(indexes).toContain('"fieldPath": "tat"');
+}
+syncBuiltinESMExports();
+`;
+
+test("init, killed before an operation and run again, ends with the files of one undisturbed run", async () => {
+  const scratch = mkdtempSync(join(tmpdir(), "tally-killed-"));
+  onTestFinished(() => rmSync(scratch, { recursive: true, force: true }));
+  const killer = join(scratch, "killer.mjs");
+  writeFileSync(killer, KILLER);
+  const app = await createApp(viteApp);
+  rmSync(join(app.folder, "functions/node_modules"));
+  cpSync(app.folder, join(scratch, "before"), { recursive: true });
+  const command = [CLI, ...INIT, "--packages", packages];
+  await app.run(process.execPath, ...command);
+  const expected = app.files();
+  let n = 0;
+  for (let signal = "SIGKILL"; signal === "SIGKILL"; n += 5) {
+    const cwd = join(scratch, `${n}`);
+    cpSync(join(scratch, "before"), cwd, { recursive: true });
+    const env = { ...process.env, KILL_AT: `${n}` };
+    signal = await run(process.execPath, ["--import", killer, ...command], { cwd, env }).then(
+      () => "",
+      (error) => error.signal ?? error,
+    );
+    await run(process.execPath, command, { cwd });
+    expect(filesIn(cwd), `killed at operation ${n}`).toEqual(expected);
+  }
+  expect(n).toBeGreaterThan(20);
 });

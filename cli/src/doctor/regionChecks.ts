@@ -1,14 +1,8 @@
 /** Whether the functions are in one region, near the database, with their queue, and get the events of its location. */
+import { MULTI_REGIONS } from "../../../functions/src/decisions.ts";
 import { type DeploymentCheck, variablesOf } from "./deployments.ts";
 import { seen } from "./facts.ts";
 import { DEPLOY, errorFinding, listed, warningFinding } from "./finding.ts";
-
-/** The regions that read and write in each multi-region (https://firebase.google.com/docs/firestore/locations). */
-const BESIDE: Readonly<Record<string, readonly string[]>> = {
-  nam5: ["us-central1"],
-  nam7: ["us-central1", "us-east4"],
-  eur3: ["europe-west1", "europe-west4"],
-};
 
 /** The first word of a region's name, such as `europe`. */
 function continentOf(region: string): string {
@@ -19,7 +13,7 @@ const isNear: DeploymentCheck = ({ prefix, functions }, { database }) => {
   const location = seen(database)?.locationId;
   const region = functions.get("aggregate")?.region ?? functions.get("shardcreated")?.region;
   if (!location || !region) return [];
-  const near = BESIDE[location] ?? [location];
+  const near = MULTI_REGIONS[location] ?? [location];
   if (near.includes(region)) return [];
   const isAcross = near.every((one) => continentOf(one) !== continentOf(region));
   const toFinding = isAcross ? errorFinding : warningFinding;

@@ -1,14 +1,16 @@
-/** Changes of the files of a project: shown as a diff, then made all at once. */
-import { mkdirSync, readdirSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { createTwoFilesPatch } from "diff";
+/** Changes of the files of a project: shown as one line a file or as a diff, then made one after the other, each as a whole. */
+import * as node from "node:fs";
+import { join } from "node:path";
+import { createTwoFilesPatch, diffLines } from "diff";
 import { escapeControls } from "../escape.ts";
 import { paint, print } from "../output.ts";
+import { type Disk, deleteFolder, removeLeftovers, writeWhole } from "./wholeFiles.ts";
 
-/** A file of the project before and after; `undefined` where it does not exist. */
+/** A file of the project before and after; `undefined` where it does not exist. Only a folder is deleted. */
 export interface FileChange {
   /** Relative to the folder of the project. */
   readonly path: string;
+  /** Of a folder that is deleted: an empty text. */
   readonly before: string | undefined;
   readonly after: string | Buffer | undefined;
 }
@@ -18,25 +20,32 @@ export function realChanges(changes: readonly FileChange[]): FileChange[] {
   return changes.filter(({ before, after }) => before !== after);
 }
 
-/** Prints a diff of each file that changes. New and deleted ones are named, unless all is to be shown. */
-export function printDiff(changes: readonly FileChange[], showAll: boolean): void {
-  for (const { path, before, after } of changes) {
-    if (typeof after === "object") print(paint("bold", `new file ${path}, ${Math.ceil(after.length / 1_000)} kB`));
-    else if (after === undefined) print(paint("bold", `delete ${path}`));
-    else if (before === undefined && !showAll)
-      print(paint("bold", `new file ${path}, ${after.split("\n").length - 1} lines`));
-    else printPatch(path, before, after);
-  }
+/** One line: what happens to the file, and how many lines change. */
+export function summaryOf({ path, before, after }: FileChange): string {
+  if (after === undefined) return `delete ${path}/`;
+  if (typeof after === "object") return `new file ${path}, ${Math.ceil(after.length / 1_000)} kB`;
+  if (before === undefined) return `new file ${path}`;
+  const parts = diffLines(before, after);
+  const lines = (kind: "added" | "removed") =>
+    parts.reduce((sum, part) => sum + (part[kind] ? (part.count ?? 0) : 0), 0);
+  return `change ${path}: +${lines("added")} -${lines("removed")} lines`;
 }
 
-function printPatch(path: string, before: string | undefined, after: string): void {
+/** The lines that change. Of what is deleted or is no text, its summary. */
+function diffOf(change: FileChange): string[] {
+  const { path, before, after } = change;
+  if (typeof after !== "string") return [summaryOf(change)];
   const from = before === undefined ? "/dev/null" : path;
   const lines = createTwoFilesPatch(from, path, before ?? "", after)
     .trimEnd()
     .split("\n");
   // The library's heading varies.
   const hunks = lines.slice(lines.findIndex((line) => line.startsWith("@@")));
-  for (const line of [`--- ${from}`, `+++ ${path}`, ...hunks]) print(painted(line));
+  return [`--- ${from}`, `+++ ${path}`, ...hunks];
+}
+
+export function printDiff(changes: readonly FileChange[]): void {
+  for (const line of changes.flatMap(diffOf)) print(painted(line));
 }
 
 function painted(line: string): string {
@@ -47,20 +56,16 @@ function painted(line: string): string {
   return line.startsWith("-") ? paint("red", text) : text;
 }
 
-function removeIfEmpty(folder: string): void {
-  if (readdirSync(folder).length === 0) rmdirSync(folder);
-}
-
-/** Writes and deletes the files. */
-export function makeChanges(folder: string, changes: readonly FileChange[]): void {
-  for (const { path, after } of changes) {
-    const file = join(folder, path);
-    if (after === undefined) {
-      rmSync(file, { force: true });
-      removeIfEmpty(dirname(file));
-      continue;
-    }
-    mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, after);
+/**
+ * Makes the changes in their order, and deletes what a killed run has left beside these files.
+ *
+ * @param changes  also those that change nothing
+ */
+export function makeChanges(folder: string, changes: readonly FileChange[], disk: Disk = node): void {
+  const fileOf = ({ path }: FileChange) => join(folder, path);
+  removeLeftovers(changes.map(fileOf), disk);
+  for (const change of realChanges(changes)) {
+    if (change.after === undefined) deleteFolder(fileOf(change), disk);
+    else writeWhole(fileOf(change), change.after, disk);
   }
 }

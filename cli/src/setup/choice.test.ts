@@ -1,31 +1,59 @@
 import { expect, test } from "vitest";
-import { choose, parseGroups } from "./choice.ts";
+import { type ChoiceOptions, choose, parseGroups } from "./choice.ts";
+import type { Present } from "./present.ts";
+
+const NEW: Present = {
+  ...{ rules: undefined, packaging: undefined, isComplete: false, database: "(default)", collection: "counters" },
+  ...{ edition: "standard", location: "us-central1", values: {} },
+};
+const RULES = { open: ["claps"], once: [], stock: ["seats"], visitors: ["claps"], limits: true, collection: "tallies" };
+const DONE: Present = {
+  ...{ rules: RULES, packaging: "codebase", isComplete: true, database: "eu", collection: "tallies" },
+  ...{ edition: "enterprise", location: "eur3" },
+  values: { LOCATION: "europe-west4", COLLECTION: "tallies", EVENTS_COLLECTION: "tallies", VISITORS: "ingest" },
+};
+
+const chosen = (options: ChoiceOptions, present: Present) => choose(options, false, present);
 
 test("what no option gives has its default", async () => {
-  expect(await choose({}, false)).toEqual({
+  expect(await chosen({}, NEW)).toMatchObject({
     ...{ open: ["views"], once: ["likes"], stock: [], visitors: [], limits: false, collection: "counters" },
-    ...{ packaging: "codebase", location: "us-central1", database: "(default)", edition: "standard" },
+    ...{ packaging: "codebase", database: "(default)", edition: "standard" },
+    entry: { location: "us-central1", edition: "standard" },
   });
 });
 
-test("what the rules have already is the default of a second time", async () => {
-  const current = {
-    open: ["claps"],
-    once: [],
-    stock: ["seats"],
-    visitors: ["claps"],
-    limits: true,
-    collection: "tallies",
-  };
-  expect(await choose({ once: "votes" }, false, current)).toMatchObject({ ...current, once: ["votes"] });
+test("a second time nothing changes but what is given, which is added to groups", async () => {
+  const choice = await chosen({ once: "votes" }, DONE);
+  expect(choice).toMatchObject({ ...RULES, once: ["votes"], edition: "enterprise", database: "eu" });
+  expect([choice.entry, choice.changed]).toEqual([{}, {}]);
 });
 
-test.each([
-  ["nam5", "us-central1"],
-  ["eur3", "europe-west1"],
-  ["asia-east1", "asia-east1"],
-])("the functions of a database in %s run in %s", async (location, expected) => {
-  expect((await choose({ location }, false)).location).toBe(expected);
+test.each<[option: ChoiceOptions, changed: object, entry: object]>([
+  [{ location: "nam5" }, { LOCATION: "us-central1" }, { location: "nam5" }],
+  [{ location: "eur3" }, { LOCATION: "europe-west4" }, { location: "eur3" }],
+  [{ edition: "standard" }, { EDITION: "standard" }, { edition: "standard" }],
+  [{ collection: "sums" }, { COLLECTION: "sums", EVENTS_COLLECTION: "sums" }, {}],
+  [{ visitors: "pages" }, { VISITORS: "ingest" }, {}],
+  [{ visitors: "none" }, { VISITORS: "no" }, {}],
+])("%j given later sets %j, and in firebase.json %j", async (options, changed, entry) => {
+  expect(await chosen(options, DONE)).toMatchObject({ changed, entry });
+  expect(Object.keys((await chosen(options, DONE)).entry)).toEqual(Object.keys(entry));
+});
+
+test("none empties a list", async () => {
+  expect(await chosen({ stock: "none", visitors: "none" }, DONE)).toMatchObject({ stock: [], visitors: [] });
+});
+
+test("a location that is none is refused, also where a file has it", async () => {
+  await expect(chosen({ location: "europe" }, NEW)).rejects.toThrow('--location "europe" is no location');
+  await expect(chosen({}, { ...NEW, location: "europe" })).rejects.toThrow("firebase.json, or LOCATION");
+});
+
+test("a second deployment in another way is refused, with what to do", async () => {
+  await expect(chosen({ as: "kit" }, DONE)).rejects.toThrow("firestore-tally remove");
+  await expect(chosen({ as: "codebase" }, { ...DONE, packaging: "kit" })).rejects.toThrow("functions:kits:uninstall");
+  expect((await chosen({}, { ...DONE, packaging: "kit" })).packaging).toBe("kit");
 });
 
 test.each([
@@ -41,7 +69,7 @@ test.each(["", "views:", "a b", "views,,claps", "it's", "a\\", "a/b"])("%j are n
 });
 
 test("a group counts in one way", async () => {
-  await expect(choose({ open: "likes" }, false)).rejects.toThrow("likes is in two of --open, --once and --stock");
-  await expect(choose({ once: "seats", stock: "seats" }, false)).rejects.toThrow("seats is in two of");
-  await expect(choose({ open: "seats", stock: "seats" }, false)).rejects.toThrow("seats is in two of");
+  await expect(chosen({ open: "likes" }, NEW)).rejects.toThrow("likes is in two of --open, --once and --stock");
+  await expect(chosen({ once: "seats", stock: "seats" }, NEW)).rejects.toThrow("seats is in two of");
+  await expect(chosen({ open: "seats" }, DONE)).rejects.toThrow("Take it out of the list");
 });

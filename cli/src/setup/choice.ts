@@ -1,12 +1,12 @@
-/** What an app's developer decides: asked on a terminal, or given by options. */
+/** What an app's developer decides: asked on a terminal, or given by options. What is not given stays as the project has it. */
 import { type CANCEL_SYMBOL, isCancel, select, text } from "@clack/prompts";
-import { DEFAULT_COLLECTION } from "../../../core/src/index.ts";
 import type { Edition } from "../../../functions/src/decisions.ts";
-import { CommandError, INTERRUPTED, WRONG_USAGE } from "../commandError.ts";
+import { CommandError, FAILED, INTERRUPTED, WRONG_USAGE } from "../commandError.ts";
+import type { Values } from "./dotenv.ts";
+import { isBeside, parseLocation, regionsBeside, whyNoLocation } from "./location.ts";
+import type { Present } from "./present.ts";
 import type { RulesChoice } from "./rules/composed.ts";
-
-/** How the functions are deployed. */
-export type Packaging = "codebase" | "kit";
+import type { Packaging } from "./tallysFunctions.ts";
 
 /** Lists of groups, by option. A group is what stands before the colon of a counter's id. */
 const GROUP_LISTS = {
@@ -22,10 +22,14 @@ type GroupList = keyof typeof GROUP_LISTS;
 
 export interface Choice extends RulesChoice {
   readonly packaging: Packaging;
-  /** The region of the functions. */
-  readonly location: string;
   readonly database: string;
   readonly edition: Edition;
+  /** What `firebase.json` is to say of the database; what is left out stays. */
+  readonly entry: { readonly location?: string; readonly edition?: Edition };
+  /** The parameters of new functions, as far as they are not the default. */
+  readonly parameters: Values;
+  /** Parameters of present functions that change. */
+  readonly changed: Values;
 }
 
 export interface ChoiceOptions extends Readonly<Partial<Record<GroupList, string>>> {
@@ -37,61 +41,120 @@ export interface ChoiceOptions extends Readonly<Partial<Record<GroupList, string
   readonly collection?: string;
 }
 
-/** The region of functions that is nearest to a database in a multi-region; others have the same names. */
-const NEAREST: Readonly<Record<string, string>> = { nam5: "us-central1", nam7: "us-central1", eur3: "europe-west1" };
-
-const DEFAULT_LOCATION = "us-central1";
-
 /** @throws CommandError if a name cannot be a group */
 export function parseGroups(option: string, list: string): string[] {
-  if (list.trim() === "none") return [];
-  const groups = list.split(",").map((one) => one.trim());
-  const wrong = groups.find((one) => !/^[\w.~-]+$/.test(one));
-  if (wrong === undefined) return [...new Set(groups)];
-  throw new CommandError(
-    WRONG_USAGE,
-    `--${option} ${JSON.stringify(list)}: name groups with letters, digits, _, -, . or ~, separated by commas, or none`,
-  );
+  const why = whyNoGroups(list);
+  if (why !== undefined) throw new CommandError(WRONG_USAGE, `--${option} ${why}`);
+  return list.trim() === "none" ? [] : [...new Set(list.split(",").map((one) => one.trim()))];
+}
+
+function whyNoGroups(list: string): string | undefined {
+  const isGroups = list.split(",").every((one) => /^[\w.~-]+$/.test(one.trim()));
+  if (isGroups) return undefined;
+  return `${JSON.stringify(list)}: name groups with letters, digits, _, -, . or ~, separated by commas, or none`;
 }
 
 /**
- * @param ask      whether to ask for what no option gives; else the defaults are taken
- * @param current  what the rules have already, instead of the defaults
+ * @param ask  whether to ask for what no option gives; else it stays
+ * @throws CommandError for a value that is not accepted, or contradicts what is there
  */
-export async function choose(options: ChoiceOptions, ask: boolean, current?: RulesChoice): Promise<Choice> {
-  const answer = async (question: string, byDefault: string, given: string | undefined) => {
-    if (given !== undefined || !ask) return given ?? byDefault;
-    return answered(await text({ message: question, initialValue: byDefault, output: process.stderr }));
+export async function choose(options: ChoiceOptions, ask: boolean, present: Present): Promise<Choice> {
+  const groups = await chooseGroups(options, ask, present);
+  const location = await answer(
+    "Where is your Firestore database? Such as nam5 or europe-west1",
+    present.location,
+    options.location,
+    ask,
+    whyNoLocation,
+  );
+  const isLocationGiven = options.location !== undefined || location !== present.location;
+  if (isLocationGiven) parseLocation(location);
+  else refuseNoLocation(location);
+  const packaging = await choosePackaging(options.as, ask, present.packaging);
+  const { database, isComplete, values } = present;
+  const { edition = present.edition, collection = present.collection } = options;
+  const region = isBeside(values.LOCATION, location) ? (values.LOCATION as string) : regionsBeside(location)[0];
+  const visitors = visitorsParameter(groups, values.VISITORS);
+  return {
+    ...groups,
+    limits: options.limits ?? present.rules?.limits ?? false,
+    ...{ packaging, database, edition, collection },
+    entry: {
+      ...((isLocationGiven || !isComplete) && { location }),
+      ...((options.edition !== undefined || !isComplete) && { edition }),
+    },
+    parameters: {
+      ...{ LOCATION: region, DATABASE_ID: database, EDITION: edition, COLLECTION: collection },
+      ...(groups.visitors.length > 0 && { VISITORS: "yes" }),
+    },
+    changed: {
+      ...(isLocationGiven && { LOCATION: region }),
+      ...(options.edition !== undefined && { EDITION: edition }),
+      ...(options.collection !== undefined && { COLLECTION: collection }),
+      ...(options.collection !== undefined && eventsParameter(collection, values)),
+      ...(groups.areVisitorsGiven && { VISITORS: visitors }),
+    },
   };
+}
+
+function refuseNoLocation(present: string): void {
+  const why = whyNoLocation(present);
+  if (why !== undefined)
+    throw new CommandError(
+      FAILED,
+      `the location in firebase.json, or LOCATION of the functions: ${why} Pass --location`,
+    );
+}
+
+/** Likes of the counters' collection are published if this parameter names it. */
+function eventsParameter(collection: string, { COLLECTION, EVENTS_COLLECTION }: Values): Values {
+  return COLLECTION !== undefined && EVENTS_COLLECTION === COLLECTION ? { EVENTS_COLLECTION: collection } : {};
+}
+
+/** `ingest` counts visitors of more events than `yes`, so only `none` ends it. */
+function visitorsParameter({ visitors }: Pick<RulesChoice, "visitors">, present: string | undefined): string {
+  if (visitors.length === 0) return "no";
+  return present === "ingest" ? "ingest" : "yes";
+}
+
+async function chooseGroups(options: ChoiceOptions, ask: boolean, { rules }: Present) {
   const lists: Partial<Record<GroupList, readonly string[]>> = {};
+  let areVisitorsGiven = false;
   for (const [name, list] of Object.entries(GROUP_LISTS) as [GroupList, (typeof GROUP_LISTS)[GroupList]][]) {
-    const byDefault = current ? current[name].join(",") || "none" : list.default;
-    const groups = parseGroups(name, await answer(list.question, byDefault, options[name]));
-    // What an option names is added. An answer replaces what the question has shown.
-    lists[name] = options[name] === undefined ? groups : [...new Set([...(current?.[name] ?? []), ...groups])];
+    const shown = rules ? rules[name].join(",") || "none" : list.default;
+    const answered = await answer(list.question, shown, options[name], ask, whyNoGroups);
+    const groups = parseGroups(name, answered);
+    if (name === "visitors") areVisitorsGiven = options.visitors !== undefined || answered !== shown;
+    // What an option names is added; `none` empties the list. An answer replaces what the question has shown.
+    const isAdded = options[name] !== undefined && groups.length > 0;
+    lists[name] = isAdded ? [...new Set([...(rules?.[name] ?? []), ...groups])] : groups;
   }
   const { open = [], once = [], stock = [], visitors = [] } = lists;
   const twice =
     once.find((group) => stock.includes(group) || open.includes(group)) ?? open.find((one) => stock.includes(one));
   if (twice !== undefined)
-    throw new CommandError(WRONG_USAGE, `${twice} is in two of --open, --once and --stock; a group counts in one way`);
-  const location = await answer(
-    "Where is your Firestore database? Such as nam5 or europe-west1",
-    DEFAULT_LOCATION,
-    options.location,
-  );
-  return {
-    ...{ open, once, stock, visitors },
-    limits: options.limits ?? current?.limits ?? false,
-    packaging: options.as ?? (ask ? await choosePackaging() : "codebase"),
-    location: NEAREST[location] ?? location,
-    database: options.database ?? "(default)",
-    edition: options.edition ?? "standard",
-    collection: options.collection ?? current?.collection ?? DEFAULT_COLLECTION,
-  };
+    throw new CommandError(
+      WRONG_USAGE,
+      `${twice} is in two of --open, --once and --stock; a group counts in one way${rules ? ". Take it out of the list that your rules have it in first" : ""}`,
+    );
+  return { open, once, stock, visitors, areVisitorsGiven };
 }
 
-async function choosePackaging(): Promise<Packaging> {
+/** @throws CommandError if the functions are there in the other way, which would count with two deployments */
+async function choosePackaging(
+  given: Packaging | undefined,
+  ask: boolean,
+  present: Packaging | undefined,
+): Promise<Packaging> {
+  if (present !== undefined && given !== undefined && given !== present)
+    throw new CommandError(
+      FAILED,
+      `--as ${given}: firebase.json has Tally's functions as a ${present}. To change that, ` +
+        (present === "codebase"
+          ? "run `npx firestore-tally remove` first, then `npx firestore-tally init --as kit`"
+          : "run `npx firebase-tools functions:kits:uninstall` for it first, then this again"),
+    );
+  if (given !== undefined || present !== undefined || !ask) return given ?? present ?? "codebase";
   return answered(
     await select({
       message: "How shall the functions be deployed?",
@@ -106,6 +169,19 @@ async function choosePackaging(): Promise<Packaging> {
       output: process.stderr,
     }),
   );
+}
+
+/** @param why  why an answer is not accepted; it is asked again */
+async function answer(
+  question: string,
+  shown: string,
+  given: string | undefined,
+  ask: boolean,
+  why: (answer: string) => string | undefined,
+): Promise<string> {
+  if (given !== undefined || !ask) return given ?? shown;
+  const validate = (value: string | undefined) => why(value ?? "");
+  return answered(await text({ message: question, initialValue: shown, validate, output: process.stderr }));
 }
 
 function answered<T extends string>(answer: T | typeof CANCEL_SYMBOL): T {

@@ -1,56 +1,150 @@
-/** The folder of Tally's functions in an app's project: a package that depends on the kit. */
+/** The folder of Tally's functions in an app's project: what `init` writes, repairs and renews in it. */
 import { readFileSync } from "node:fs";
-import { basename, resolve } from "node:path";
-import kit from "../../../functions/package.json" with { type: "json" };
+import { relative, resolve } from "node:path";
+import { gunzipSync } from "node:zlib";
+import validRange from "semver/ranges/valid.js";
 import { CommandError, WRONG_USAGE } from "../commandError.ts";
+import type { FileChange } from "./changes.ts";
+import { completeDotenv, isCut, newDotenv, type Values, valuesIn, withoutCutLine } from "./dotenv.ts";
 import { setIn } from "./json.ts";
+import {
+  BESIDE_KIT,
+  CLIENT,
+  type Files,
+  INDEX,
+  isCutManifest,
+  KIT,
+  manifestIn,
+  manifestWith,
+  ownInManifest,
+} from "./kitPackage.ts";
 import { VERSION } from "./packaged.ts";
-
-export const KIT = "firestore-tally-kit";
-export const CLIENT = "firestore-tally";
-
-const INDEX = `export * from "${KIT}";\n`;
-
-// The Functions emulator wants to see the two here, too.
-const { "firebase-admin": admin, "firebase-functions": functions } = kit.dependencies;
-
-const manifestOf = (version: string) => ({
-  name: "tally-functions",
-  private: true,
-  type: "module",
-  main: "index.js",
-  dependencies: { "firebase-admin": admin, "firebase-functions": functions, [KIT]: version },
-});
-
-/** A file of the codebase: its path in the folder, and its content. */
-type File = readonly [path: string, content: string | Buffer];
 
 /** The name of a package's tarball, as `npm pack` makes it. */
 const tarballOf = (name: string) => `${name}-${VERSION}.tgz`;
 
-/** What the codebase depends on, as npm writes it. */
-export function kitVersion(packages: string | undefined): string {
-  return packages === undefined ? `^${VERSION}` : `file:${tarballOf(KIT)}`;
+/** What the app depends on, as npm writes it. @param app, codebase  folders; that of the codebase has a copy of the tarball */
+export function clientVersion(app: string, codebase: string, packages: string | undefined): string {
+  if (packages === undefined) return `^${VERSION}`;
+  return `file:${[relative(app, codebase).replaceAll("\\", "/"), tarballOf(CLIENT)].filter(Boolean).join("/")}`;
 }
 
-/** What the app depends on, as npm writes it. @param codebase  the folder that has a copy of the tarball */
-export function clientVersion(codebase: string, packages: string | undefined): string {
-  return packages === undefined ? `^${VERSION}` : `file:${codebase}/${tarballOf(CLIENT)}`;
+/** A manifest with a version of a dependency, where it is or among those that an app needs. */
+export function withDependency(text: string, name: string, version: string): string {
+  const kind = Object.hasOwn(manifestIn(text)?.devDependencies ?? {}, name) ? "devDependencies" : "dependencies";
+  return setIn(text, [kind, name], version);
 }
 
-/**
- * @param packages  the folder that has the tarballs of both packages, if they do not come from the registry. They are copied, because
- *                  Cloud Build, and a clone of the app, install what lies in the project.
- */
-export function codebaseFiles(packages: string | undefined): File[] {
-  const files: File[] = [
-    ["package.json", `${JSON.stringify(manifestOf(kitVersion(packages)), null, 2)}\n`],
-    ["index.js", INDEX],
-  ];
-  if (packages === undefined) return files;
-  return [...files, ...[KIT, CLIENT].map((name): File => [tarballOf(name), readTarball(packages, name)])];
+/** What `upgrade` writes for a dependency. What npm does not take from its registry stays: a tarball, a link, a tag. */
+export function upgradedVersion(present: string | undefined, wanted: string, packages: string | undefined): string {
+  const isOwn = packages === undefined && present !== undefined && validRange(present) === null;
+  return isOwn ? present : wanted;
 }
 
+export interface CodebaseOrder {
+  readonly folder: string;
+  /** A folder that has the tarballs of both packages, if they do not come from the registry. */
+  readonly packages: string | undefined;
+  /** The parameters of a new file, as far as they are not the default. */
+  readonly parameters: Values;
+  /** Whether the kit is brought to this version. */
+  readonly renew: boolean;
+}
+
+interface Changes {
+  readonly changes: readonly FileChange[];
+  readonly notes: readonly string[];
+}
+
+/** What is missing or cut is written. All else stays: code and dependencies of the developer's own, too. */
+export function codebaseChanges(files: Files, order: CodebaseOrder): Changes & { readonly newParameters: string[] } {
+  const { folder, packages } = order;
+  const tarballs =
+    packages === undefined ? [] : [KIT, CLIENT].map((name) => tarballChange(files, folder, packages, name));
+  const manifest = manifestChange(files, order);
+  const index = indexChanges(files, folder, manifest.after as string);
+  const { env, newParameters } = parameterChange(files, order);
+  return {
+    changes: [...tarballs, manifest, ...index.changes, env],
+    notes: [...(packages === undefined ? tarballNotes(files, manifest.after as string, order) : []), ...index.notes],
+    newParameters,
+  };
+}
+
+function tarballChange(files: Files, folder: string, packages: string, name: string): FileChange {
+  const path = `${folder}/${tarballOf(name)}`;
+  const content = readTarball(packages, name);
+  const isThere = files.bytes(path)?.equals(content) === true;
+  return { path, ...(isThere ? { before: "", after: "" } : { before: undefined, after: content }) };
+}
+
+function manifestChange(files: Files, { folder, packages, renew }: CodebaseOrder): FileChange {
+  const path = `${folder}/package.json`;
+  const present = files.read(path);
+  const isFromTarball = packages !== undefined || files.has(`${folder}/${tarballOf(KIT)}`);
+  const version = isFromTarball ? `file:${tarballOf(KIT)}` : `^${VERSION}`;
+  const text = present === undefined || isCutManifest(present) ? manifestWith(version) : present;
+  const depends = manifestIn(text)?.dependencies?.[KIT] ?? version;
+  const kept = renew ? upgradedVersion(depends, `^${VERSION}`, packages) : depends;
+  return {
+    path,
+    before: present,
+    after: withBesides(withDependency(text, KIT, packages === undefined ? kept : version)),
+  };
+}
+
+/** Code of the developer's own stays, and so does another main file. */
+function indexChanges(files: Files, folder: string, manifest: string): Changes {
+  if ((manifestIn(manifest)?.main ?? "index.js") !== "index.js") return { changes: [], notes: [] };
+  const path = `${folder}/index.js`;
+  const before = files.read(path);
+  if (before === undefined || INDEX.startsWith(before)) return { changes: [{ path, before, after: INDEX }], notes: [] };
+  const isExported = before.includes(KIT);
+  const note = `${path} does not export Tally's functions: add the line \`${INDEX.trim()}\` to it`;
+  return { changes: [{ path, before, after: before }], notes: isExported ? [] : [note] };
+}
+
+function parameterChange(files: Files, { folder, parameters }: CodebaseOrder) {
+  const path = `${folder}/.env`;
+  const before = files.read(path);
+  if (before === undefined || isCut(before)) {
+    const left = valuesIn(withoutCutLine(before ?? ""));
+    return { env: { path, before, after: newDotenv({ ...parameters, ...left }) }, newParameters: [] };
+  }
+  const { text, added } = completeDotenv(before, VERSION, parameters);
+  return { env: { path, before, after: text }, newParameters: added };
+}
+
+/** A package of the developer's own stays as it is. */
+function withBesides(text: string): string {
+  if (ownInManifest(text).length > 0) return text;
+  const present = manifestIn(text)?.dependencies ?? {};
+  const missing = Object.entries(BESIDE_KIT).filter(([name]) => !Object.hasOwn(present, name));
+  return missing.reduce((edited, [name, version]) => setIn(edited, ["dependencies", name], version), text);
+}
+
+/** A tarball that the codebase depends on must be whole, and is renewed only by another. */
+function tarballNotes(files: Files, manifest: string, { folder, renew }: CodebaseOrder): string[] {
+  const [, name] = /^file:(?:\.\/)?([^/]+\.tgz)$/.exec(manifestIn(manifest)?.dependencies?.[KIT] ?? "") ?? [];
+  if (name === undefined) return [];
+  if (!isWhole(files.bytes(`${folder}/${name}`)))
+    return [
+      `${folder}/${name}, on which ${folder}/package.json depends, is missing or damaged: pass --packages <folder of the tarballs>`,
+    ];
+  return renew
+    ? [`${folder}/package.json still depends on ${name}: for newer functions, pass --packages <folder of the tarballs>`]
+    : [];
+}
+
+function isWhole(tarball: Buffer | undefined): boolean {
+  try {
+    return tarball !== undefined && gunzipSync(tarball).length > 0;
+  } catch {
+    return false;
+  }
+}
+
+/** They are copied, because Cloud Build, and a clone of the app, install what lies in the project. */
 function readTarball(packages: string, name: string): Buffer {
   const path = resolve(packages, tarballOf(name));
   try {
@@ -58,14 +152,4 @@ function readTarball(packages: string, name: string): Buffer {
   } catch {
     throw new CommandError(WRONG_USAGE, `--packages: ${path} is missing; \`npm pack\` makes it`);
   }
-}
-
-/** A manifest with a version of a dependency. */
-export function withDependency(text: string, name: string, version: string): string {
-  return setIn(text, ["dependencies", name], version);
-}
-
-/** Whether an installed tarball is of this version. */
-export function isTarball(file: string): boolean {
-  return /^firestore-tally(-kit)?-\d.*\.tgz$/.test(basename(file));
 }

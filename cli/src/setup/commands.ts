@@ -7,13 +7,15 @@ import type { UpgradeOptions } from "./upgrade.ts";
 
 /** They need no database. A command's code is loaded when it runs. */
 export function defineSetup(program: Command): void {
-  const files = (command: Command) => command.option("--dry-run", "show the changes; make none");
+  const files = (command: Command) =>
+    command.option("--dry-run", "show which files change; change none").option("--diff", "show each line that changes");
   const packages = "a folder with the tarballs of both packages, instead of npm";
   files(program.command("init"))
     .summary("add Tally to this Firebase project: rules, indexes, functions")
     .description(
       "Adds Tally to the Firebase project in this folder: rules, indexes, firebase.json, the functions with their parameters, and the " +
-        "app's first calls. Shows the changes and asks. Without a terminal, or with --yes, what no option gives has its default.",
+        "app's first calls. Shows the changes and asks. Without a terminal, or with --yes, what no option gives has its default, or stays " +
+        "as an earlier run has chosen it.",
     )
     .option("--open <groups>", "groups of counters that everyone may increment (default: views)")
     .option("--once <groups>", "groups that count once for each signed-in user (default: likes)")
@@ -25,7 +27,7 @@ export function defineSetup(program: Command): void {
     )
     .option(
       "--location <location>",
-      "of the database, such as nam5 or europe-west1: functions run there (default: us-central1)",
+      "of the database, such as nam5 or europe-west1: functions run beside it (default: us-central1)",
     )
     .addOption(
       new Option("--edition <edition>", "of the database (default: standard)").choices(["standard", "enterprise"]),

@@ -2,7 +2,7 @@
 import { createRequire } from "node:module";
 import { expect, test } from "vitest";
 import { params } from "../../../functions/src/deploy/parameters.ts";
-import { completeDotenv, newDotenv } from "./dotenv.ts";
+import { completeDotenv, isCut, newDotenv, unknownIn, valuesIn, withoutCutLine, withValues } from "./dotenv.ts";
 
 const require = createRequire(import.meta.url);
 const { parse } = require("firebase-tools/lib/functions/env.js");
@@ -37,8 +37,8 @@ test("without one line it is refused, and completed it passes", async () => {
   for (const name of ["MIRRORS", "MAX_SHARDS", "SERVICE_ACCOUNT"]) {
     const without = text.replace(new RegExp(`^${name}=.*\n`, "m"), "");
     await expect(resolve(without)).rejects.toThrow(name);
-    const { text: completed, added, unknown } = completeDotenv(without, "0.2.0");
-    expect([added, unknown]).toEqual([[name], []]);
+    const { text: completed, added } = completeDotenv(without, "0.2.0");
+    expect(added).toEqual([name]);
     expect(completed.startsWith(without.trimEnd())).toBe(true);
     expect(completed).toContain("# New in 0.2.0.\n");
     expect(await resolve(completed)).toMatchObject({ LOCATION: "europe-west1" });
@@ -47,6 +47,29 @@ test("without one line it is refused, and completed it passes", async () => {
 
 test("a complete file stays, and what is no parameter is named", () => {
   const text = newDotenv({});
-  expect(completeDotenv(text, "0.2.0")).toEqual({ text, added: [], unknown: [] });
-  expect(completeDotenv(`${text}OLD_NAME=1\n`, "0.2.0").unknown).toEqual(["OLD_NAME"]);
+  expect(completeDotenv(text, "0.2.0")).toEqual({ text, added: [] });
+  expect(unknownIn(`${text}OLD_NAME=1\n`)).toEqual(["OLD_NAME"]);
+});
+
+test("values are read as the Firebase CLI reads them, and set where they stand", () => {
+  const text = "# LOCATION=nam5\nexport LOCATION = 'us-east1'  # near\nMIRRORS=\"a=b\"\nVISITORS=no\nVISITORS=ingest";
+  expect(valuesIn(text)).toEqual(parse(text).envs);
+  const edited = withValues(text, { LOCATION: "europe-west1", VISITORS: "ingest", EDITION: "standard" });
+  expect(edited).toContain("export LOCATION = europe-west1  # near\n");
+  expect(parse(edited)).toEqual({
+    envs: { ...parse(text).envs, LOCATION: "europe-west1", EDITION: "standard" },
+    errors: [],
+  });
+  expect(withValues(text, valuesIn(text))).toBe(text);
+});
+
+test("a file that lacks lines is known at each length, and its last line is not believed", () => {
+  const whole = newDotenv({ LOCATION: "europe-west1" });
+  for (let length = 0; length < whole.indexOf("MAX_INSTANCES="); length++) {
+    const text = whole.slice(0, length);
+    if (length > 0 && text.endsWith("\n")) continue;
+    expect(isCut(text), text).toBe(true);
+    expect(newDotenv({ LOCATION: "europe-west1", ...valuesIn(withoutCutLine(text)) })).toBe(whole);
+  }
+  for (const text of [whole, whole.trimEnd(), "DATABASE_ID=eu"]) expect(isCut(text), text).toBe(false);
 });

@@ -1,11 +1,9 @@
 /**
- * The file of parameters, `tally/.env`. It is complete: without a terminal the Firebase CLI refuses a deployment with a parameter
- * that has no line, defaults or not.
+ * The file of parameters, `.env`. It is complete: without a terminal the Firebase CLI refuses a deployment with a parameter that has no
+ * line, defaults or not.
  */
-import type { Edition } from "../../../functions/src/decisions.ts";
 import { DEFAULT_PARAMETERS, INSTANCE_PARAMETERS } from "../../../functions/src/deploy/parseConfig.ts";
 import { PAGES } from "./packaged.ts";
-import type { Project } from "./project.ts";
 
 /** By name. */
 export type Values = Readonly<Record<string, string>>;
@@ -15,39 +13,79 @@ const DEFAULTS: Values = { ...DEFAULT_PARAMETERS, ...INSTANCE_PARAMETERS };
 /** The parameters that an app decides about first. */
 const FIRST = ["LOCATION", "DATABASE_ID", "EDITION", "COLLECTION", "VISITORS"];
 
-const lineOf = (name: string, values: Values) => `${name}=${values[name]}`;
+const HEADING = `# The parameters of Tally's functions: ${PAGES}/configuration.md`;
+
+/** A line as the Firebase CLI reads it: a name and a value, which may be in quotes, before a comment. */
+const LINE = /^([ \t]*(?:export[ \t]+)?([A-Z][A-Z0-9_]*)[ \t]*=[ \t]*)('[^']*'|"[^"]*"|[^#\r\n]*)/gm;
 
 /** A new file. @param chosen  values that are not the default */
 export function newDotenv(chosen: Values): string {
   const values = { ...DEFAULTS, ...chosen };
   const others = Object.keys(DEFAULTS).filter((name) => !FIRST.includes(name));
+  const lineOf = (name: string) => `${name}=${values[name]}`;
   return [
-    `# The parameters of Tally's functions: ${PAGES}/configuration.md`,
-    ...FIRST.map((name) => lineOf(name, values)),
+    HEADING,
+    ...FIRST.map(lineOf),
     "",
     "# The defaults of these are right for most apps. Each needs a line.",
-    ...others.map((name) => lineOf(name, values)),
+    ...others.map(lineOf),
     "",
   ].join("\n");
 }
 
-/** The edition of the database, as the functions' parameters say. */
-export function editionIn({ places, read }: Pick<Project, "places" | "read">): Edition {
-  const env = places.codebase === undefined ? undefined : read(`${places.codebase}/.env`);
-  return /^EDITION=enterprise\s*$/m.test(env ?? "") ? "enterprise" : "standard";
+/** The values that a file sets; of a name that is there twice, the last. */
+export function valuesIn(text: string): Values {
+  const lines = [...text.matchAll(LINE)];
+  return Object.fromEntries(
+    lines.map(([, , name = "", value = ""]) => [name, value.trim().replace(/^(["'])(.*)\1$/s, "$2")]),
+  );
 }
 
-/** Names of the parameters that a file sets. */
-function namesIn(text: string): string[] {
-  return [...text.matchAll(/^[ \t]*(?:export[ \t]+)?([A-Z][A-Z0-9_]*)[ \t]*=/gm)].map(([, name = ""]) => name);
+/** The names that a file sets and that are no parameters. */
+export function unknownIn(text: string): string[] {
+  return Object.keys(valuesIn(text)).filter((name) => !Object.hasOwn(DEFAULTS, name));
 }
 
-/** Adds a line for each parameter that has none. @returns the text, and the parameters that are new to it */
-export function completeDotenv(before: string, version: string): { text: string; added: string[]; unknown: string[] } {
-  const names = namesIn(before);
-  const added = Object.keys(DEFAULTS).filter((name) => !names.includes(name));
-  const unknown = names.filter((name) => !Object.hasOwn(DEFAULTS, name));
-  if (added.length === 0) return { text: before, added, unknown };
-  const lines = ["", `# New in ${version}.`, ...added.map((name) => lineOf(name, DEFAULTS)), ""];
-  return { text: `${before.trimEnd()}\n${lines.join("\n")}`, added, unknown };
+/** Sets values where they differ. Comments stay. */
+export function withValues(text: string, values: Values): string {
+  const present = valuesIn(text);
+  const edited = text.replace(LINE, (line, start: string, name: string, old: string) => {
+    const value = values[name];
+    if (value === undefined || value === present[name]) return line;
+    return start + value + (/\s+$/.exec(old)?.[0] ?? "");
+  });
+  const missing = Object.entries(values).filter(([name]) => !Object.hasOwn(present, name));
+  if (missing.length === 0) return edited;
+  const end = edited === "" || edited.endsWith("\n") ? "" : "\n";
+  return `${edited}${end}${missing.map(([name, value]) => `${name}=${value}\n`).join("")}`;
+}
+
+/**
+ * Adds a line for each parameter that has none.
+ *
+ * @param chosen  values that are not the default
+ * @returns       the text, and the parameters that are new to it
+ */
+export function completeDotenv(
+  before: string,
+  version: string,
+  chosen: Values = {},
+): { text: string; added: string[] } {
+  const present = valuesIn(before);
+  const added = Object.keys(DEFAULTS).filter((name) => !Object.hasOwn(present, name));
+  if (added.length === 0) return { text: before, added };
+  const lines = added.map((name) => `${name}=${chosen[name] ?? DEFAULTS[name]}`);
+  return { text: `${before.trimEnd()}\n\n# New in ${version}.\n${lines.join("\n")}\n`, added };
+}
+
+/** Whether a file that `init` has written lacks its end: it had a line for each parameter, and the last line its end. */
+export function isCut(text: string): boolean {
+  if (!text.startsWith(HEADING)) return HEADING.startsWith(text);
+  const present = valuesIn(text);
+  return !text.endsWith("\n") && Object.keys(DEFAULTS).some((name) => !Object.hasOwn(present, name));
+}
+
+/** A file without the line that is cut. */
+export function withoutCutLine(text: string): string {
+  return isCut(text) ? text.slice(0, text.lastIndexOf("\n") + 1) : text;
 }

@@ -1,67 +1,84 @@
 import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { expect, test } from "vitest";
-import { addToFirebaseJson, placesIn, removeFromFirebaseJson } from "./firebaseJson.ts";
+import { addToFirebaseJson, placesIn, removeFromFirebaseJson, type Wanted } from "./firebaseJson.ts";
+
+const require = createRequire(import.meta.url);
+const { getFirestoreConfig } = require("firebase-tools/lib/firestore/fsConfig.js");
 
 const parse = (text: string) => JSON.parse(text);
-const WANTED = { database: "(default)", edition: "standard" } as const;
-const TALLY = { codebase: "tally", source: "tally", runtime: "nodejs24" };
+const TALLY = {
+  ...{ codebase: "tally", source: "tally", runtime: "nodejs24" },
+  predeploy: ['npm --prefix "$RESOURCE_DIR" install'],
+};
+const KIT = { ...{ database: "(default)", location: undefined, edition: undefined }, codebase: undefined };
 
-test.each<[was: unknown, now: unknown]>([
-  [undefined, [TALLY]],
-  [{ source: "functions" }, [{ source: "functions" }, TALLY]],
-  [[{ codebase: "a", source: "a" }], [{ codebase: "a", source: "a" }, TALLY]],
-  [[{ codebase: "tally", source: "elsewhere" }], [{ codebase: "tally", source: "elsewhere" }]],
-])("functions %j become %j", (functions, expected) => {
-  expect(parse(addToFirebaseJson(JSON.stringify({ functions }), { ...WANTED, hasCodebase: true })).functions).toEqual(
-    expected,
-  );
+/** What `init` writes. */
+function added(before: object, wanted: Partial<Wanted>) {
+  const text = JSON.stringify(before);
+  const places = placesIn(text, wanted.database ?? "(default)");
+  return parse(addToFirebaseJson(text, { ...KIT, places, ...wanted }));
+}
+
+test.each<[was: unknown, entry: number | undefined, now: unknown]>([
+  [undefined, undefined, [TALLY]],
+  [{ source: "functions" }, undefined, [{ source: "functions" }, TALLY]],
+  [[{ codebase: "a", source: "a" }], undefined, [{ codebase: "a", source: "a" }, TALLY]],
+  [[{ source: "a" }, { source: "b" }], 1, [{ source: "a" }, { source: "b", predeploy: TALLY.predeploy }]],
+  [{ source: "a", predeploy: "own" }, 0, { source: "a", predeploy: "own" }],
+])("functions %j with Tally's at %s become %j", (functions, entry, expected) => {
+  expect(added({ functions }, { codebase: { entry } }).functions).toEqual(expected);
 });
+
+const DEFAULT = { rules: "firestore.rules", indexes: "firestore.indexes.json" };
+const EU = { database: "eu", rules: "firestore.eu.rules", indexes: "firestore.eu.indexes.json" };
 
 test.each<[was: unknown, database: string, now: unknown]>([
-  [undefined, "(default)", { rules: "firestore.rules", indexes: "firestore.indexes.json" }],
-  [{ rules: "r" }, "(default)", { rules: "r", indexes: "firestore.indexes.json" }],
-  [
-    [{ database: "(default)", rules: "r", indexes: "i" }],
-    "(default)",
-    [{ database: "(default)", rules: "r", indexes: "i" }],
-  ],
-  [
-    { rules: "r", indexes: "i" },
-    "eu",
-    [
-      { rules: "r", indexes: "i" },
-      { database: "eu", rules: "firestore.rules", indexes: "firestore.indexes.json" },
-    ],
-  ],
+  [undefined, "(default)", DEFAULT],
+  [{ rules: "r" }, "(default)", { ...DEFAULT, rules: "r" }],
+  [[{ database: "(default)", ...DEFAULT }], "(default)", [{ database: "(default)", ...DEFAULT }]],
+  [undefined, "eu", [EU]],
+  [{ database: "eu", rules: "r", indexes: "i" }, "eu", { database: "eu", rules: "r", indexes: "i" }],
+  [{ rules: "r", indexes: "i" }, "eu", [{ rules: "r", indexes: "i", database: "(default)" }, EU]],
+  // An older `init` has written these two.
+  [[DEFAULT, { ...DEFAULT, database: "eu" }], "eu", [{ ...DEFAULT, database: "(default)" }, EU]],
+  [[{ target: "main", rules: "r", indexes: "i" }], "eu", [{ target: "main", rules: "r", indexes: "i" }, EU]],
 ])("firestore %j with the database %s becomes %j", (firestore, database, expected) => {
-  expect(
-    parse(addToFirebaseJson(JSON.stringify({ firestore }), { ...WANTED, database, hasCodebase: false })).firestore,
-  ).toEqual(expected);
+  const { firestore: now } = added({ firestore }, { database });
+  expect(now).toEqual(expected);
+  const rc = { requireTarget() {}, target: () => ["(default)"] };
+  const deployed = getFirestoreConfig("demo-tally", { config: { src: { firestore: now } }, rc });
+  expect(new Set(deployed.map(({ rules }: { rules: string }) => rules)).size).toBe(deployed.length);
 });
 
-test("a database that the Firebase CLI will make is of the edition", () => {
-  const { firestore } = parse(addToFirebaseJson("{}", { ...WANTED, edition: "enterprise", hasCodebase: true }));
-  expect(firestore.edition).toBe("enterprise");
+test("a database that the Firebase CLI will make is at the location, of the edition", () => {
+  const wanted = { location: "eur3", edition: "enterprise" } as const;
+  expect(added({}, wanted).firestore).toEqual({ ...DEFAULT, ...wanted });
+  expect(added({ firestore: { location: "nam5" } }, wanted).firestore).toEqual({ ...DEFAULT, ...wanted });
+  expect(added({ firestore: { location: "nam5" } }, {}).firestore).toEqual({ ...DEFAULT, location: "nam5" });
+});
+
+test("a file that several databases share is known", () => {
+  const firestore = [
+    { database: "(default)", rules: "r" },
+    { database: "eu", rules: "r" },
+  ];
+  expect(placesIn(JSON.stringify({ firestore }), "(default)").sharedWith).toEqual(["eu"]);
+  expect(placesIn(JSON.stringify({ firestore }), "eu")).toMatchObject({ rules: "firestore.eu.rules", sharedWith: [] });
 });
 
 test("emulators that are set keep their ports", () => {
-  const { emulators } = parse(
-    addToFirebaseJson('{ "emulators": { "firestore": { "port": 1 } } }', { ...WANTED, hasCodebase: true }),
-  );
+  const { emulators } = added({ emulators: { firestore: { port: 1 } } }, {});
   expect(emulators).toMatchObject({ firestore: { port: 1 }, functions: { port: 5001 }, auth: {}, tasks: {} });
 });
 
 test("a second time changes nothing, and the codebase is removed again", () => {
   const before = '{\n  "functions": [{ "source": "functions" }]\n}\n';
-  const added = addToFirebaseJson(before, { ...WANTED, hasCodebase: true });
-  expect(addToFirebaseJson(added, { ...WANTED, hasCodebase: true })).toBe(added);
-  expect(placesIn(added, "(default)")).toEqual({
-    rules: "firestore.rules",
-    indexes: "firestore.indexes.json",
-    codebase: "tally",
-  });
-  expect(parse(removeFromFirebaseJson(added)).functions).toEqual([{ source: "functions" }]);
-  expect(removeFromFirebaseJson(before)).toBe(before);
+  const wanted = { ...KIT, places: placesIn(before, "(default)"), location: "nam5", edition: "standard" } as const;
+  const text = addToFirebaseJson(before, { ...wanted, codebase: { entry: undefined } });
+  expect(addToFirebaseJson(text, { ...wanted, codebase: { entry: 1 } })).toBe(text);
+  expect(parse(removeFromFirebaseJson(text, 1)).functions).toEqual([{ source: "functions" }]);
+  expect(parse(removeFromFirebaseJson('{ "functions": { "source": "tally" } }', 0))).toEqual({});
 });
 
 test("the functions run on the Node that the tests use; without it the CLI refuses the folder", () => {

@@ -1,4 +1,4 @@
-/** `firebase.json`: where rules and indexes are, Tally's codebase, and the emulators that it needs. */
+/** `firebase.json`: the entry of the database with its rules and indexes, the entry of Tally's codebase, and the emulators that it needs. */
 import type { Edition } from "../../../functions/src/decisions.ts";
 import { append, readJson, removeIn, setIn, wrapInList } from "./json.ts";
 
@@ -7,7 +7,7 @@ export const FIREBASE_JSON = "firebase.json";
 /** The name of Tally's codebase, and of its folder. */
 export const CODEBASE = "tally";
 
-const NEW_PROJECT = `${JSON.stringify({ firestore: { rules: "firestore.rules", indexes: "firestore.indexes.json" } }, null, 2)}\n`;
+export const DEFAULT_DATABASE = "(default)";
 
 /** Increments need Firestore and its triggers; a like a signed-in user; a counter that is polled its tasks. */
 const EMULATORS = {
@@ -17,91 +17,132 @@ const EMULATORS = {
   tasks: { port: 9499 },
 };
 
-interface FirestoreEntry {
+/** A deployment installs the packages of a fresh clone, too. */
+const PREDEPLOY = ['npm --prefix "$RESOURCE_DIR" install'];
+
+export interface FirestoreEntry {
   readonly database?: string;
+  /** A name that stands for databases of each project. */
+  readonly target?: string;
   readonly rules?: string;
   readonly indexes?: string;
+  readonly location?: string;
+  readonly edition?: string;
 }
 
-interface FunctionsEntry {
+export interface FunctionsEntry {
   readonly codebase?: string;
   readonly source?: string;
+  readonly predeploy?: string | readonly string[];
+  /** An instance of a kit, by name, has a folder of its own with parameters. */
+  readonly kit?: string;
+  readonly instances?: Readonly<Record<string, string>>;
+  readonly sourcePackage?: { readonly name?: string };
 }
 
-/** What Tally's files are called in a project. */
+/** Where the rules and indexes of a database are. */
 export interface Places {
   readonly rules: string;
   readonly indexes: string;
-  /** The folder of Tally's codebase, if there is one. */
-  readonly codebase: string | undefined;
+  /** What `firebase.json` says of the database. */
+  readonly entry: FirestoreEntry | undefined;
+  /** Other databases whose rules are in the same file. */
+  readonly sharedWith: readonly string[];
 }
 
 const listOf = <T>(value: unknown): T[] => (value === undefined ? [] : ([value].flat() as T[]));
 
-const isOf = (database: string) => (one: FirestoreEntry) => (one.database ?? "(default)") === database;
+const isOf = (database: string) => (one: FirestoreEntry) =>
+  one.target === undefined && (one.database ?? DEFAULT_DATABASE) === database;
 
-/** @param text  of `firebase.json`; `undefined` if there is none */
+const nameOf = ({ database, target }: FirestoreEntry) => database ?? target ?? DEFAULT_DATABASE;
+
+/** The entries of functions. @param text  of `firebase.json`; `undefined` if there is none */
+export function functionsEntriesIn(text: string | undefined): FunctionsEntry[] {
+  const entries = listOf<FunctionsEntry>(readJson(FIREBASE_JSON, text ?? "{}").functions);
+  return entries.map((entry) =>
+    entry.source === undefined ? entry : { ...entry, source: entry.source.replace(/^\.\/|\/+$/g, "") },
+  );
+}
+
+/** A named database has files of its own: with Tally's rules in a file of both, counters would be open in both. */
 export function placesIn(text: string | undefined, database: string): Places {
-  const { firestore, functions } = readJson(FIREBASE_JSON, text ?? NEW_PROJECT);
-  const entry = listOf<FirestoreEntry>(firestore).find(isOf(database));
-  const codebase = listOf<FunctionsEntry>(functions).find((one) => one.codebase === CODEBASE);
+  const entries = listOf<FirestoreEntry>(readJson(FIREBASE_JSON, text ?? "{}").firestore);
+  const entry = entries.find(isOf(database));
+  const others = entries.filter((one) => one !== entry);
+  const infix = database === DEFAULT_DATABASE ? "" : `.${database}`;
+  const placeOf = (kind: "rules" | "indexes", ending: string) => {
+    const present = entry?.[kind];
+    const isShared = infix !== "" && others.some((one) => one[kind] === present);
+    return present === undefined || isShared ? `firestore${infix}${ending}` : present;
+  };
+  const rules = placeOf("rules", ".rules");
   return {
-    rules: entry?.rules ?? "firestore.rules",
-    indexes: entry?.indexes ?? "firestore.indexes.json",
-    codebase: codebase?.source,
+    ...{ rules, indexes: placeOf("indexes", ".indexes.json"), entry },
+    sharedWith: others.filter((one) => one.rules === rules).map(nameOf),
   };
 }
 
 export interface Wanted {
   readonly database: string;
-  readonly edition: Edition;
-  /** Whether the functions are a codebase of this project. */
-  readonly hasCodebase: boolean;
+  readonly places: Pick<Places, "rules" | "indexes">;
+  /** Of the database: the Firebase CLI creates one that does not exist with these. */
+  readonly location: string | undefined;
+  readonly edition: Edition | undefined;
+  /** Whether the functions are a codebase of this project; its position, if it has an entry. */
+  readonly codebase: { readonly entry: number | undefined } | undefined;
 }
 
-export function addToFirebaseJson(before: string | undefined, { database, edition, hasCodebase }: Wanted): string {
-  let text = before ?? NEW_PROJECT;
-  const { firestore, functions, emulators } = readJson(FIREBASE_JSON, text) as Record<string, object | undefined>;
-  text = withFirestore(text, firestore, database, edition);
-  if (hasCodebase && !placesIn(text, database).codebase) {
-    if (functions && !Array.isArray(functions)) text = wrapInList(text, ["functions"]);
-    text = append(text, ["functions"], { codebase: CODEBASE, source: CODEBASE, runtime: "nodejs24" });
-  }
+export function addToFirebaseJson(before: string | undefined, wanted: Wanted): string {
+  let text = withFirestore(before ?? "{}\n", wanted);
+  if (wanted.codebase) text = withCodebase(text, wanted.codebase.entry);
+  const { emulators } = readJson(FIREBASE_JSON, text);
   if (!emulators) return setIn(text, ["emulators"], EMULATORS);
   for (const [name, emulator] of Object.entries(EMULATORS))
     if (!Object.hasOwn(emulators, name)) text = setIn(text, ["emulators", name], emulator);
   return text;
 }
 
-/** Names the files of rules and indexes where the entry of the database lacks them. */
-function withFirestore(before: string, firestore: unknown, database: string, edition: Edition): string {
+/** Adds the entry of Tally's codebase, or what older versions have not written to it. */
+export function withCodebase(before: string, entry: number | undefined): string {
+  const { functions } = readJson(FIREBASE_JSON, before);
+  if (entry !== undefined) {
+    const path = Array.isArray(functions) ? ["functions", entry] : ["functions"];
+    const { predeploy } = listOf<FunctionsEntry>(functions)[entry] ?? {};
+    return predeploy === undefined ? setIn(before, [...path, "predeploy"], PREDEPLOY) : before;
+  }
+  const text = functions && !Array.isArray(functions) ? wrapInList(before, ["functions"]) : before;
+  const added = { codebase: CODEBASE, source: CODEBASE, runtime: "nodejs24", predeploy: PREDEPLOY };
+  return append(text, ["functions"], added);
+}
+
+/** The entry of the database. In a list, the Firebase CLI demands that each entry names its database. */
+function withFirestore(before: string, { database, places, location, edition }: Wanted): string {
+  const { firestore } = readJson(FIREBASE_JSON, before);
   const entries = listOf<FirestoreEntry>(firestore);
   const index = entries.findIndex(isOf(database));
-  // The Firebase CLI makes a database that does not exist yet in this edition.
-  const made = edition === "standard" ? {} : { edition };
-  const named = { rules: "firestore.rules", indexes: "firestore.indexes.json", ...made };
-  if (index < 0) {
-    const isAlone = entries.length === 0 && database === "(default)";
-    const entry = database === "(default)" ? named : { database, ...named };
-    if (isAlone) return setIn(before, ["firestore"], entry);
-    return append(
-      Array.isArray(firestore) || !firestore ? before : wrapInList(before, ["firestore"]),
-      ["firestore"],
-      entry,
-    );
-  }
-  const path = Array.isArray(firestore) ? ["firestore", index] : ["firestore"];
+  const { rules, indexes } = places;
+  const wanted = Object.entries({ rules, indexes, location, edition }).filter(([, value]) => value !== undefined);
+  if (entries.length === 0 && database === DEFAULT_DATABASE && !Array.isArray(firestore))
+    return setIn(before, ["firestore"], Object.fromEntries(wanted));
   let text = before;
-  for (const [name, file] of Object.entries(named))
-    if (!(entries[index] as Record<string, unknown>)[name]) text = setIn(text, [...path, name], file);
+  if (index < 0 && firestore !== undefined && !Array.isArray(firestore)) text = wrapInList(text, ["firestore"]);
+  const isList = index < 0 || Array.isArray(firestore);
+  const at = (n: number) => (isList ? ["firestore", n] : ["firestore"]);
+  if (isList)
+    entries.forEach((one, n) => {
+      if (one.database === undefined && one.target === undefined)
+        text = setIn(text, [...at(n), "database"], DEFAULT_DATABASE);
+    });
+  if (index < 0) return append(text, ["firestore"], { database, ...Object.fromEntries(wanted) });
+  for (const [name, value] of wanted)
+    if ((entries[index] as Record<string, unknown>)[name] !== value) text = setIn(text, [...at(index), name], value);
   return text;
 }
 
-/** Takes Tally's codebase out. Emulators stay, since the app's own code may use them. */
-export function removeFromFirebaseJson(text: string): string {
+/** Takes the entry of Tally's codebase out. Emulators stay, since the app's own code may use them. */
+export function removeFromFirebaseJson(text: string, entry: number): string {
   const { functions } = readJson(FIREBASE_JSON, text);
-  if (!Array.isArray(functions)) return text;
-  const index = functions.findIndex((one: FunctionsEntry) => one.codebase === CODEBASE);
-  if (index < 0) return text;
-  return removeIn(text, functions.length === 1 ? ["functions"] : ["functions", index]);
+  const isAlone = !Array.isArray(functions) || functions.length === 1;
+  return removeIn(text, isAlone ? ["functions"] : ["functions", entry]);
 }

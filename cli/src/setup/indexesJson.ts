@@ -1,6 +1,6 @@
 /** The file of Firestore's indexes: Tally's entries among those of the app. */
 import { isDeepStrictEqual } from "node:util";
-import type { Edition } from "../../../functions/src/decisions.ts";
+import { EDITIONS, type Edition } from "../../../functions/src/decisions.ts";
 import { append, readJson, removeIn } from "./json.ts";
 
 interface Index {
@@ -77,6 +77,23 @@ export function addIndexes(path: string, before: string | undefined, tally: Requ
     else if (!isDeepStrictEqual(found, override)) differing.push(`${override.collectionGroup}.${override.fieldPath}`);
   }
   return { text, differing };
+}
+
+/** Tally's entries for these collections, in either edition, without those that are wanted. */
+export function staleIndexes(
+  tally: string,
+  collections: readonly string[],
+  wanted: Required<Indexes>,
+): Required<Indexes> {
+  const all = collections.flatMap((collection) => EDITIONS.map((edition) => indexesOf(tally, collection, edition)));
+  return {
+    indexes: all
+      .flatMap(({ indexes }) => indexes)
+      .filter((one) => !wanted.indexes.some((other) => isSameIndex(one, other))),
+    fieldOverrides: all
+      .flatMap(({ fieldOverrides }) => fieldOverrides)
+      .filter((one) => !wanted.fieldOverrides.some((other) => isDeepStrictEqual(one, other))),
+  };
 }
 
 /** Removes the entries that are as Tally has added them. */

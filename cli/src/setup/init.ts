@@ -1,17 +1,22 @@
 /**
  * `npx firestore-tally init`: adds Tally to a Firebase project. Rules, indexes, `firebase.json`, the folder of the functions with all
- * parameters, and the app's first calls. A second run with the same choice changes nothing.
+ * parameters, and the app's first calls. A second run with the same choice changes nothing but what is missing or damaged.
  */
 import { CommandError, FAILED, WRONG_USAGE } from "../commandError.ts";
 import type { FileChange } from "./changes.ts";
 import { type Choice, type ChoiceOptions, choose } from "./choice.ts";
-import { CLIENT, clientVersion, codebaseFiles, KIT, withDependency } from "./codebase.ts";
-import { editionIn, newDotenv } from "./dotenv.ts";
+import { clientVersion, codebaseChanges, withDependency } from "./codebase.ts";
+import { withValues } from "./dotenv.ts";
 import { addToFirebaseJson, CODEBASE, FIREBASE_JSON } from "./firebaseJson.ts";
-import { addIndexes, indexesOf } from "./indexesJson.ts";
+import { addIndexes, indexesOf, removeIndexes, staleIndexes } from "./indexesJson.ts";
+import { kitNotes, notesOf } from "./initNotes.ts";
+import { CLIENT, hasOwnCode, KIT, ownIn } from "./kitPackage.ts";
+import { appInstall, deployCommand, tryCommand } from "./nextCommand.ts";
 import { PAGES, packaged, VERSION } from "./packaged.ts";
-import { firebaseOf, frameworkOf, installCommand, MANIFEST, type Project, readProject } from "./project.ts";
-import { addRules, readChoice } from "./rules/compose.ts";
+import { peerNotes } from "./peers.ts";
+import { presentIn } from "./present.ts";
+import { firebaseOf, inFolder, MANIFEST, type Project, readProject, textAt } from "./project.ts";
+import { addRules } from "./rules/compose.ts";
 import { sampleFor } from "./sample.ts";
 import { carryOut, type Plan, type SetupOptions } from "./setup.ts";
 
@@ -21,109 +26,158 @@ export interface InitOptions extends ChoiceOptions, SetupOptions {
 }
 
 export async function init(options: InitOptions): Promise<void> {
-  const project = readProject(process.cwd(), options.database ?? "(default)");
-  if (!project.has(FIREBASE_JSON) && !project.has(MANIFEST))
+  const ask = !options.yes && process.stdin.isTTY === true;
+  const { folder, plan } = await prepareInit(process.cwd(), options, ask);
+  await carryOut(folder, plan, options);
+}
+
+/**
+ * @param cwd  where the command runs
+ * @throws CommandError if a file cannot be changed, or an option cannot be fulfilled
+ */
+export async function prepareInit(
+  cwd: string,
+  options: InitOptions,
+  ask: boolean,
+): Promise<{ folder: string; plan: Plan }> {
+  const project = readProject(cwd, options.database);
+  const { folder } = project;
+  if (!project.has(FIREBASE_JSON) && !project.app.has(MANIFEST))
     throw new CommandError(
       WRONG_USAGE,
-      `there is neither ${FIREBASE_JSON} nor ${MANIFEST} here; run init in your project's folder`,
+      `there is neither ${FIREBASE_JSON} nor ${MANIFEST} in ${folder}, nor a ${FIREBASE_JSON} in a folder around it; run init in your project's folder`,
     );
-  const current = readChoice(project.read(project.places.rules) ?? "");
-  const edition = options.edition ?? editionIn(project);
-  const choice = await choose({ ...options, edition }, !options.yes && process.stdin.isTTY === true, current);
-  await carryOut(project.folder, planInit(project, choice, options.packages), options);
+  refuseOthers(project, options.as);
+  const choice = await choose(options, ask, presentIn(project));
+  return { folder, plan: planInit(project, choice, options.packages) };
 }
 
-/** @throws CommandError if a file cannot be changed */
-export function planInit(project: Project, choice: Choice, packages?: string): Plan {
-  const { places, read } = project;
-  const { collection, database, edition } = choice;
-  const notes: string[] = [];
-  const rules = addRules(read(places.rules), packaged("firestore.rules"), VERSION, choice);
-  if ("refused" in rules) throw new CommandError(FAILED, `${places.rules}: ${rules.refused}`);
-  notes.push(...rules.warnings.map((warning) => `${places.rules}: ${warning}`));
-  const tally = indexesOf(packaged("firestore.indexes.json"), collection, edition);
-  const indexes = addIndexes(places.indexes, read(places.indexes), tally);
-  if (indexes.differing.length > 0)
-    notes.push(
-      `${places.indexes} has overrides of its own for ${indexes.differing.join(", ")}; Tally needs no index of them, and a busy ` +
-        `counter takes fewer writes with one: ${PAGES}/configuration.md#rules-and-indexes`,
-    );
-  const changes: FileChange[] = [
-    { path: places.rules, before: read(places.rules), after: rules.text },
-    { path: places.indexes, before: read(places.indexes), after: indexes.text },
-    {
-      path: FIREBASE_JSON,
-      before: read(FIREBASE_JSON),
-      after: addToFirebaseJson(read(FIREBASE_JSON), {
-        database,
-        edition,
-        hasCodebase: choice.packaging === "codebase",
-      }),
-    },
-    ...codebaseChanges(project, choice, packages),
-    ...appChanges(project, choice, packages),
-  ];
-  const sample = changes.find(({ path, before }) => before === undefined && /(^|\/)counters\.[jt]sx?$/.test(path));
-  if (sample) notes.push(`${sample.path} has your first calls: ${callsOf(sample.path)}`);
-  if (read(FIREBASE_JSON) === undefined)
-    notes.push(`there was no ${FIREBASE_JSON} here; is this your project's folder?`);
-  if (isIgnored(project) && changes.some(({ path }) => path === `${CODEBASE}/.env`))
-    notes.push(`.gitignore leaves ${CODEBASE}/.env out, which CI needs: git add --force ${CODEBASE}/.env`);
-  return { changes, notes, next: nextCommand(project, choice), page: `${PAGES}/setup.md#what-you-will-see` };
-}
-
-function codebaseChanges({ places, read, has }: Project, choice: Choice, packages: string | undefined): FileChange[] {
+function planInit(project: Project, choice: Choice, packages?: string): Plan {
+  const { places, read, functions } = project;
   if (choice.packaging === "kit" && packages !== undefined)
     throw new CommandError(WRONG_USAGE, "--packages goes with --as codebase: the Firebase CLI takes a kit from npm");
-  if (choice.packaging === "kit" || places.codebase !== undefined) return [];
-  if (has(`${CODEBASE}/package.json`))
+  const rules = addRules(textAt(project, "rules"), packaged("firestore.rules"), VERSION, choice);
+  if ("refused" in rules) throw new CommandError(FAILED, `${places.rules}: ${rules.refused}`);
+  const indexes = indexChanges(project, choice);
+  const code = functionsChanges(project, choice, packages);
+  const client = clientChanges(project, choice, packages);
+  const isOwn = functions?.entry !== undefined && hasOwnCode(project, functions.folder);
+  const isCodebase = choice.packaging === "codebase" && !isOwn;
+  const firebaseJson = addToFirebaseJson(read(FIREBASE_JSON), {
+    ...{ database: choice.database, places, codebase: isCodebase ? { entry: functions?.entry } : undefined },
+    ...{ location: choice.entry.location, edition: choice.entry.edition },
+  });
+  // Rules and indexes tell what was chosen, the dependency that the sample was made, and firebase.json that all is done.
+  const changes: FileChange[] = [
+    { path: places.indexes, before: read(places.indexes), after: indexes.text },
+    { path: places.rules, before: read(places.rules), after: rules.text },
+    ...code.changes,
+    ...client,
+    { path: FIREBASE_JSON, before: read(FIREBASE_JSON), after: firebaseJson },
+  ];
+  const isFirst = functions?.entry === undefined;
+  return {
+    changes,
+    notes: [
+      ...rules.warnings.map((warning) => `${places.rules}: ${warning}`),
+      ...indexes.notes,
+      ...code.notes,
+      ...peerNotes(project),
+      ...notesOf(project, choice, changes),
+    ],
+    next: isFirst ? firstCommand(project, choice) : deployCommand(project, changes),
+    page: `${PAGES}/setup.md#what-you-will-see`,
+  };
+}
+
+/**
+ * What has the names of Tally and is not Tally's stays.
+ *
+ * @throws CommandError with what was found
+ */
+function refuseOthers(project: Project, as?: string): void {
+  const { allFunctions, functionsEntries } = project;
+  if (as === "kit" || allFunctions.length > 0) return;
+  const named = functionsEntries.find(({ codebase }) => codebase === CODEBASE);
+  if (named)
     throw new CommandError(
       FAILED,
-      `there is a package in ${CODEBASE}/ that is no codebase of ${FIREBASE_JSON}; rename its folder`,
+      `${FIREBASE_JSON} has a codebase ${CODEBASE} in ${named.source ?? "a place of its own"} that is not Tally's: its package does not depend on ${KIT}. ` +
+        "Give it another name in firebase.json and run init again, or run `npx firestore-tally init --as kit`",
     );
-  const env = newDotenv({
-    LOCATION: choice.location,
-    DATABASE_ID: choice.database,
-    EDITION: choice.edition,
-    COLLECTION: choice.collection,
-    ...(choice.visitors.length > 0 && { VISITORS: "yes" }),
+  const own = ownIn(project, CODEBASE);
+  if (own.length > 0)
+    throw new CommandError(
+      FAILED,
+      `the folder ${CODEBASE}/ is not Tally's: it has ${own.join(", ")}. Rename it and run init again, or run \`npx firestore-tally init --as kit\``,
+    );
+}
+
+/** Tally's indexes for the choice. Those for what was chosen before go. */
+function indexChanges(project: Project, { collection, edition }: Choice) {
+  const { places } = project;
+  const present = presentIn(project);
+  const shipped = packaged("firestore.indexes.json");
+  const wanted = indexesOf(shipped, collection, edition);
+  const collections = [present.collection, present.values.COLLECTION ?? present.collection];
+  const before = textAt(project, "indexes");
+  const stale =
+    before === undefined
+      ? undefined
+      : removeIndexes(places.indexes, before, staleIndexes(shipped, collections, wanted));
+  const { text, differing } = addIndexes(places.indexes, stale, wanted);
+  const notes =
+    differing.length === 0
+      ? []
+      : [
+          `${places.indexes} has overrides of its own for ${differing.join(", ")}: take them out if your queries do not need them. ` +
+            `Tally needs no index of these fields, and a busy counter takes fewer writes with one: ${PAGES}/configuration.md#rules-and-indexes`,
+        ];
+  return { text, notes };
+}
+
+function functionsChanges(project: Project, choice: Choice, packages: string | undefined) {
+  const { functions, read } = project;
+  if (choice.packaging === "kit") {
+    const { env } = functions ?? {};
+    const before = env === undefined ? undefined : read(env);
+    if (env === undefined || before === undefined) return { changes: [], notes: kitNotes(project, choice) };
+    return { changes: [{ path: env, before, after: withValues(before, choice.changed) }], notes: [] };
+  }
+  const folder = functions?.folder ?? CODEBASE;
+  const { changes, notes } = codebaseChanges(project, {
+    folder,
+    packages,
+    parameters: choice.parameters,
+    renew: false,
   });
-  const files = [...codebaseFiles(packages), [".env", env] as const];
-  return files.map(([path, after]) => ({ path: `${CODEBASE}/${path}`, before: read(`${CODEBASE}/${path}`), after }));
+  const chosen = changes.map((change) =>
+    change.path === `${folder}/.env`
+      ? { ...change, after: withValues(change.after as string, choice.changed) }
+      : change,
+  );
+  return { changes: chosen, notes };
 }
 
-/** The client package, and its first calls. */
-function appChanges(project: Project, choice: Choice, packages: string | undefined): FileChange[] {
-  const manifest = project.read(MANIFEST);
-  if (manifest === undefined || CLIENT in project.dependencies) return [];
-  const sample = sampleFor(project, { views: choice.open[0], likes: choice.once[0] });
-  return [
-    {
-      path: MANIFEST,
-      before: manifest,
-      after: withDependency(manifest, CLIENT, clientVersion(CODEBASE, packages)),
-    },
-    ...(sample ? [{ path: sample.path, before: undefined, after: sample.text }] : []),
-  ];
+/** The client package, and before it its first calls: the dependency tells that they were made. */
+function clientChanges(project: Project, choice: Choice, packages: string | undefined): FileChange[] {
+  const { app, read, functions } = project;
+  const path = inFolder(app.folder, MANIFEST);
+  const before = read(path);
+  if (before === undefined) return [];
+  const isThere = CLIENT in app.dependencies;
+  const version = clientVersion(app.folder, functions?.folder ?? CODEBASE, packages);
+  const after = isThere && packages === undefined ? before : withDependency(before, CLIENT, version);
+  const manifest = { path, before, after };
+  if (isThere) return [manifest];
+  const { database, collection } = choice;
+  const calls = { views: choice.open[0], likes: choice.once[0], database, collection };
+  const sample = sampleFor(app, calls);
+  if (!sample || !("path" in sample)) return [manifest];
+  return [{ path: inFolder(app.folder, sample.path), before: undefined, after: sample.text }, manifest];
 }
 
-function nextCommand(project: Project, choice: Choice): string {
-  const install = frameworkOf(project) === "no package" ? [] : [installCommand(project)];
-  const functions =
-    choice.packaging === "kit"
-      ? `${firebaseOf(project)} functions:kits:install --package ${KIT}`
-      : `npm install --prefix ${CODEBASE} && ${firebaseOf(project)} emulators:start${project.has(".firebaserc") ? "" : " --project demo-app"}`;
-  return [...install, functions].join(" && ");
-}
-
-/** How the app uses its sample. */
-function callsOf(path: string): string {
-  if (path.endsWith("x")) return 'show <Views page="home" /> and <LikeButton post="42" /> where you want them';
-  return "call countView(page) where a page opens, and like(post) where a user likes";
-}
-
-/** Whether git ignores the file of parameters, as the Firebase CLI's own `.gitignore` has it. */
-function isIgnored({ read }: Project): boolean {
-  const lines = (read(".gitignore") ?? "").split(/\r?\n/).map((line) => line.trim());
-  return lines.some((line) => [".env", ".env*", "*.env", `${CODEBASE}/.env`].includes(line));
+function firstCommand(project: Project, { packaging }: Choice): string {
+  if (packaging === "codebase") return tryCommand(project, CODEBASE);
+  return [...appInstall(project), `${firebaseOf(project.app)} functions:kits:install --package ${KIT}`].join(" && ");
 }

@@ -10,13 +10,19 @@ const LINE_WIDTH = 120;
 /** Keys of objects and positions in lists. */
 type Path = readonly (string | number)[];
 
-/** @throws CommandError if the text is no JSON object; comments are allowed, as firebase-tools does */
-export function readJson(path: string, text: string): Record<string, unknown> {
+/** The value of a text; `undefined` if it is no JSON. */
+export function parseJson(text: string): unknown {
   const errors: ParseError[] = [];
   const value = parse(text, errors);
-  if (errors.length > 0 || typeof value !== "object" || value === null || Array.isArray(value))
+  return errors.length > 0 ? undefined : value;
+}
+
+/** @throws CommandError if the text is no JSON object; comments are allowed, as firebase-tools does */
+export function readJson(path: string, text: string): Record<string, unknown> {
+  const value = parseJson(text);
+  if (typeof value !== "object" || value === null || Array.isArray(value))
     throw new CommandError(FAILED, `${path} is no JSON object; correct it, then try again`);
-  return value;
+  return value as Record<string, unknown>;
 }
 
 /** Sets a value of an object. Objects on the way to it are made. */

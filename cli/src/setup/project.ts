@@ -1,36 +1,100 @@
-/** A Firebase project as it lies in a folder: its files, and the framework of its app. */
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { FIREBASE_JSON, type Places, placesIn } from "./firebaseJson.ts";
+/** A Firebase project as it lies in a folder: its files, Tally's functions, and the app in it. */
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, join, relative } from "node:path";
+import { FIREBASE_JSON, type FunctionsEntry, functionsEntriesIn, type Places, placesIn } from "./firebaseJson.ts";
 import { readJson } from "./json.ts";
-
-export interface Project {
-  readonly folder: string;
-  readonly places: Places;
-  /** The text of a file; `undefined` if there is none. */
-  read(path: string): string | undefined;
-  has(path: string): boolean;
-  /** Whether a file has this content. */
-  holds(path: string, content: Buffer): boolean;
-  /** What the app's package depends on; empty if there is no package. */
-  readonly dependencies: Readonly<Record<string, string>>;
-}
+import type { Files } from "./kitPackage.ts";
+import { functionsFor, type TallysFunctions, tallysFunctionsIn } from "./tallysFunctions.ts";
 
 export const MANIFEST = "package.json";
 
-/** @param database  the one whose rules and indexes are meant */
-export function readProject(folder: string, database: string): Project {
+/** The app whose code counts. */
+export interface App extends Pick<Project, "dependencies"> {
+  /** Relative to the folder of the project; empty if it is the same. */
+  readonly folder: string;
+  /** @param path  in the folder of the app */
+  has(path: string): boolean;
+}
+
+export interface Project extends Files {
+  /** Where `firebase.json` is, or will be. */
+  readonly folder: string;
+  readonly app: App;
+  /** What the app's package depends on; empty if there is no package. */
+  readonly dependencies: Readonly<Record<string, string>>;
+  /** Of all functions in `firebase.json`. */
+  readonly functionsEntries: readonly FunctionsEntry[];
+  /** Tally's functions, of each database. */
+  readonly allFunctions: readonly TallysFunctions[];
+  /** Those that count in the database. */
+  readonly functions: TallysFunctions | undefined;
+  readonly database: string;
+  readonly places: Places;
+}
+
+/**
+ * @param cwd       where the command runs: in the folder of `firebase.json` or below
+ * @param database  the one that is meant; left out, that of Tally's functions
+ * @throws CommandError if `firebase.json` cannot be read, or the functions count in another database
+ */
+export function readProject(cwd: string, database?: string): Project {
+  const folder = folderOf(cwd);
   const has = (path: string) => existsSync(join(folder, path));
-  const read = (path: string) => (has(path) ? readFileSync(join(folder, path), "utf8") : undefined);
-  const manifest = readJson(MANIFEST, read(MANIFEST) ?? "{}") as Record<string, Record<string, string> | undefined>;
+  const bytes = (path: string) => (has(path) ? readFileSync(join(folder, path)) : undefined);
+  const read = (path: string) => bytes(path)?.toString("utf8");
+  const isFolder = (path: string) => statSync(join(folder, path), { throwIfNoEntry: false })?.isDirectory() === true;
+  const files: Files = { has, bytes, read, list: (path) => (isFolder(path) ? readdirSync(join(folder, path)) : []) };
+  const text = read(FIREBASE_JSON);
+  const functionsEntries = functionsEntriesIn(text);
+  const allFunctions = tallysFunctionsIn(functionsEntries, files);
+  const found = functionsFor(database, allFunctions);
+  const places = placesIn(text, found.database);
+  const sources = [...functionsEntries.map(({ source }) => source), ...allFunctions.map((one) => one.folder)];
+  const app = appIn(files, relative(folder, cwd), sources);
+  return { ...files, folder, app, dependencies: app.dependencies, functionsEntries, allFunctions, ...found, places };
+}
+
+/** The nearest folder with a `firebase.json`, as the Firebase CLI looks for it, but not outside of the repository or in the home folder. */
+function folderOf(cwd: string): string {
+  for (let folder = cwd; ; folder = dirname(folder)) {
+    if (existsSync(join(folder, FIREBASE_JSON))) return folder;
+    const isOutermost = existsSync(join(folder, ".git")) || folder === homedir() || folder === dirname(folder);
+    if (isOutermost) return cwd;
+  }
+}
+
+/**
+ * The nearest package from where the command runs.
+ *
+ * @param below    where that is, in the folder of the project
+ * @param sources  the folders of functions, whose packages are no apps
+ */
+function appIn(files: Files, below: string, sources: readonly (string | undefined)[]): App {
+  let folder = below.replaceAll("\\", "/");
+  const isApp = () => files.has(inFolder(folder, MANIFEST)) && !sources.includes(folder);
+  while (folder !== "" && !isApp()) folder = dirname(folder) === "." ? "" : dirname(folder);
+  const path = inFolder(folder, MANIFEST);
+  const manifest = readJson(path, files.read(path) ?? "{}") as Record<string, Record<string, string> | undefined>;
   return {
     folder,
-    places: placesIn(read(FIREBASE_JSON), database),
-    read,
-    has,
-    holds: (path, content) => has(path) && readFileSync(join(folder, path)).equals(content),
     dependencies: { ...manifest.devDependencies, ...manifest.dependencies },
+    has: (name) => files.has(inFolder(folder, name)),
   };
+}
+
+/** The rules or the indexes of the database. A file that is new because it was shared with another database begins as a copy. */
+export function textAt(
+  { read, places }: Pick<Project, "places" | "read">,
+  kind: "rules" | "indexes",
+): string | undefined {
+  const shared = places.entry?.[kind];
+  return read(places[kind]) ?? (shared === undefined ? undefined : read(shared));
+}
+
+/** The path of a file in a folder of the project. */
+export function inFolder(folder: string, path: string): string {
+  return folder === "" ? path : `${folder}/${path}`;
 }
 
 /** What the app is made with, as far as the sample depends on it. */
@@ -46,11 +110,4 @@ export function frameworkOf({ dependencies, has }: Pick<Project, "dependencies" 
 /** The Firebase CLI. Where the app does not depend on it, npx fetches it: an app that depends on the SDK has another package `firebase`. */
 export function firebaseOf({ dependencies }: Pick<Project, "dependencies">): string {
   return Object.hasOwn(dependencies, "firebase-tools") ? "npx firebase" : "npx firebase-tools";
-}
-
-/** The command that installs the app's packages. */
-export function installCommand({ has }: Pick<Project, "has">): string {
-  const managers = { "pnpm-lock.yaml": "pnpm", "yarn.lock": "yarn", "bun.lock": "bun", "bun.lockb": "bun" };
-  const [, manager = "npm"] = Object.entries(managers).find(([file]) => has(file)) ?? [];
-  return `${manager} install`;
 }

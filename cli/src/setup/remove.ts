@@ -1,16 +1,16 @@
-/** `npx firestore-tally remove`: takes Tally out of a project again. The counters stay. */
-import { existsSync, readdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
+/** `npx firestore-tally remove`: takes Tally out of a project again, and nothing else. The counters stay. */
 import { CommandError, FAILED } from "../commandError.ts";
-import type { FileChange } from "./changes.ts";
-import { CLIENT, isTarball } from "./codebase.ts";
-import { editionIn } from "./dotenv.ts";
-import { FIREBASE_JSON, removeFromFirebaseJson } from "./firebaseJson.ts";
-import { indexesOf, removeIndexes } from "./indexesJson.ts";
+import { type FileChange, realChanges } from "./changes.ts";
+import { DEFAULT_DATABASE, FIREBASE_JSON, removeFromFirebaseJson } from "./firebaseJson.ts";
+import { removeIndexes, staleIndexes } from "./indexesJson.ts";
 import { removeIn } from "./json.ts";
+import { CLIENT, INDEX, KIT, ownIn } from "./kitPackage.ts";
+import { appInstall } from "./nextCommand.ts";
 import { PAGES, packaged } from "./packaged.ts";
-import { firebaseOf, installCommand, MANIFEST, type Project, readProject } from "./project.ts";
-import { collectionIn, removeRules } from "./rules/compose.ts";
+import { presentIn } from "./present.ts";
+import { firebaseOf, inFolder, MANIFEST, type Project, readProject } from "./project.ts";
+import { removeRules } from "./rules/compose.ts";
+import { hasCode, withClosedRules } from "./rules/skeleton.ts";
 import { carryOut, type Plan, type SetupOptions } from "./setup.ts";
 
 export interface RemoveOptions extends SetupOptions {
@@ -18,59 +18,92 @@ export interface RemoveOptions extends SetupOptions {
 }
 
 export async function remove(options: RemoveOptions): Promise<void> {
-  const project = readProject(process.cwd(), options.database ?? "(default)");
+  const project = readProject(process.cwd(), options.database);
   await carryOut(project.folder, planRemove(project), options);
-  removeInstalled(project);
 }
 
-/** @throws CommandError if the rules' markers are damaged */
+/** @throws CommandError if the rules' markers are damaged, or the app's rules need what would go */
 export function planRemove(project: Project): Plan {
-  const { places, read } = project;
-  const collection = collectionIn(read(places.rules));
-  const changes: FileChange[] = [];
-  const change = (path: string, edit: (text: string) => string | undefined) => {
+  const { app, database, places, read } = project;
+  const { collection, values } = presentIn(project);
+  const notes: string[] = [];
+  const change = (path: string, edit: (text: string) => string | undefined): FileChange[] => {
     const before = read(path);
-    if (before !== undefined) changes.push({ path, before, after: edit(before) });
+    return before === undefined ? [] : [{ path, before, after: edit(before) }];
   };
-  change(places.rules, (text) => {
-    const rules = removeRules(text);
-    if ("refused" in rules) throw new CommandError(FAILED, `${places.rules}: ${rules.refused}`);
-    return rules.text;
+  const collections = [collection, values.COLLECTION ?? collection];
+  const tally = staleIndexes(packaged("firestore.indexes.json"), collections, { indexes: [], fieldOverrides: [] });
+  const indexes = change(places.indexes, (text) => removeIndexes(places.indexes, text, tally));
+  const rules = change(places.rules, (text) => {
+    const removed = removeRules(text);
+    if ("refused" in removed) throw new CommandError(FAILED, `${places.rules}: ${removed.refused}`);
+    notes.push(...removed.warnings.map((warning) => `${places.rules}: ${warning}`));
+    if (hasCode(removed.text)) return removed.text;
+    notes.push(
+      `${places.rules} has no rules of yours, so it now lets no client read or write: write yours before you deploy`,
+    );
+    return withClosedRules(removed.text);
   });
-  const tally = indexesOf(packaged("firestore.indexes.json"), collection, editionIn(project));
-  change(places.indexes, (text) => removeIndexes(places.indexes, text, tally));
-  change(FIREBASE_JSON, removeFromFirebaseJson);
-  change(MANIFEST, (text) => (CLIENT in project.dependencies ? removeIn(text, ["dependencies", CLIENT]) : text));
-  for (const path of codebaseFilesOf(project)) change(path, () => undefined);
+  const client = change(inFolder(app.folder, MANIFEST), (text) =>
+    removeIn(removeIn(text, ["dependencies", CLIENT]), ["devDependencies", CLIENT]),
+  );
+  const code = functionsChanges(project);
+  // The rules tell the collection of the indexes, so they come after them.
+  const changes = [...indexes, ...rules, ...client, ...code.changes];
+  const page = `${PAGES}/setup.md#remove`;
+  notes.push(...code.notes);
+  if (realChanges(changes).length === 0) return { changes, notes, next: undefined, page };
+  notes.push(
+    `the counters stay in ${collection}, and cost their storage: to delete them, run \`npx firestore-tally delete\` before you delete the functions. ` +
+      `To read them without Tally, see ${page}`,
+  );
+  if (CLIENT in app.dependencies)
+    notes.push("your app's own code still imports firestore-tally: take these imports out");
+  const only = database === DEFAULT_DATABASE ? "firestore" : `firestore:${database}`;
   return {
     changes,
-    notes: [
-      `the counters stay: the sum of \`count\` over ${collection}/{id}/shards is the total, as in Firebase's documented recipe. ` +
-        "Clients may read them if your rules allow it. They cost their storage. To delete them, run `npx firestore-tally delete` before you delete the functions",
-      "your app's own code still imports firestore-tally: take these imports out",
-    ],
-    next: [
-      ...(project.has(MANIFEST) ? [installCommand(project)] : []),
-      `${firebaseOf(project)} deploy --only firestore`,
-    ].join(" && "),
-    page: `${PAGES}/setup.md#remove`,
+    notes,
+    next: [...appInstall(project), `${firebaseOf(app)} deploy --only ${only}`].join(" && "),
+    page,
   };
 }
 
-/** What npm has installed for the codebase, if nothing else is left of its folder. */
-function removeInstalled({ folder, places }: Project): void {
-  const codebase = places.codebase && join(folder, places.codebase);
-  if (!codebase || !existsSync(codebase)) return;
-  if (readdirSync(codebase).every((name) => name === "node_modules")) rmSync(codebase, { recursive: true });
-}
-
-/** The files of the codebase that are Tally's. */
-function codebaseFilesOf({ folder, places, has }: Project): string[] {
-  const { codebase } = places;
-  if (codebase === undefined || !has(codebase)) return [];
-  const isTallys = (name: string) =>
-    ["package.json", "package-lock.json", "index.js"].includes(name) || name.startsWith(".env") || isTarball(name);
-  return readdirSync(join(folder, codebase))
-    .filter(isTallys)
-    .map((name) => `${codebase}/${name}`);
+/**
+ * The folder of the codebase and its entry, if the folder has only Tally's files. Half a codebase does not deploy, so with anything of the
+ * developer's own the folder stays whole. The entry goes first: a folder without an entry is still found by what is in it.
+ */
+function functionsChanges(project: Project): { changes: FileChange[]; notes: string[] } {
+  const { functions, app, has, read } = project;
+  if (functions === undefined)
+    return {
+      changes: [],
+      notes: [`${FIREBASE_JSON} has no codebase of Tally: functions stay as they are`],
+    };
+  const { packaging, name, folder, entry } = functions;
+  if (packaging === "kit")
+    return {
+      changes: [],
+      notes: [
+        `Tally's functions are the kit ${name}: remove them with \`${firebaseOf(app)} functions:kits:uninstall --instance ${name}\``,
+      ],
+    };
+  const own = ownIn(project, folder);
+  if (own.length > 0)
+    return {
+      changes: [],
+      notes: [
+        `${folder}/ stays, because it has more than Tally's files: ${own.join(", ")}. Take out by hand: \`${INDEX.trim()}\` from its code, ` +
+          `${KIT} from ${folder}/package.json, Tally's parameters from ${folder}/.env; or delete the folder and its entry in ${FIREBASE_JSON}`,
+      ],
+    };
+  const firebaseJson = read(FIREBASE_JSON);
+  const changes: FileChange[] =
+    firebaseJson === undefined || entry === undefined
+      ? []
+      : [{ path: FIREBASE_JSON, before: firebaseJson, after: removeFromFirebaseJson(firebaseJson, entry) }];
+  const deployed = `deployed functions stay until you run \`${firebaseOf(app)} functions:delete ${name}\``;
+  return {
+    changes: has(folder) ? [...changes, { path: folder, before: "", after: undefined }] : changes,
+    notes: [deployed],
+  };
 }

@@ -1,29 +1,32 @@
-/** What `init`, `upgrade` and `remove` have in common: the diff is shown, the question asked, the files written, the next step named. */
-import { confirm } from "@clack/prompts";
-import { CommandError, FAILED, WRONG_USAGE } from "../commandError.ts";
+/** What `init`, `upgrade` and `remove` have in common: the changes are shown, the question asked, the files written, the next step named. */
+import { isCancel, select } from "@clack/prompts";
+import { CommandError, FAILED, INTERRUPTED, WRONG_USAGE } from "../commandError.ts";
 import { paint, print, printJson, printStatus } from "../output.ts";
-import { type FileChange, makeChanges, printDiff, realChanges } from "./changes.ts";
+import { type FileChange, makeChanges, printDiff, realChanges, summaryOf } from "./changes.ts";
 
 export interface SetupOptions {
   readonly yes?: boolean;
   readonly dryRun?: boolean;
+  readonly diff?: boolean;
   readonly json?: boolean;
 }
 
 export interface Plan {
+  /** In the order in which they are made: a run that is killed between two of them, and run again, ends as one undisturbed run. */
   readonly changes: readonly FileChange[];
   /** What the developer has to know before the changes. */
   readonly first?: string;
-  /** What the developer has to know, or to decide. */
+  /** What the developer has to do, or to decide. */
   readonly notes: readonly string[];
-  /** The command to run next; `undefined` if there is none. */
+  /** The command to run next, in the folder of the project; `undefined` if there is nothing to do. */
   readonly next: string | undefined;
   /** Where to read on. */
   readonly page: string;
 }
 
 /** @throws CommandError without a terminal to ask in, or if the answer is no */
-export async function carryOut(folder: string, plan: Plan, { yes, dryRun, json }: SetupOptions): Promise<void> {
+export async function carryOut(folder: string, plan: Plan, options: SetupOptions): Promise<void> {
+  const { yes, dryRun, diff, json } = options;
   const changes = realChanges(plan.changes);
   const hasTerminal = process.stdin.isTTY && process.stderr.isTTY;
   if (changes.length > 0 && !yes && !dryRun && !hasTerminal)
@@ -32,29 +35,48 @@ export async function carryOut(folder: string, plan: Plan, { yes, dryRun, json }
       "there is no terminal to ask in; pass --yes to make the changes, or --dry-run to see them",
     );
   const { first, notes, next, page } = plan;
+  const isElsewhere = folder !== process.cwd();
   if (json) {
     const kindOf = ({ before, after }: FileChange) =>
       before === undefined ? "created" : after === undefined ? "deleted" : "changed";
-    printJson({ first, files: changes.map((one) => ({ path: one.path, change: kindOf(one) })), notes, next });
+    printJson({ folder, first, files: changes.map((one) => ({ path: one.path, change: kindOf(one) })), notes, next });
   } else {
     if (first !== undefined) print(first);
-    printDiff(changes, dryRun === true);
+    if (isElsewhere) print(`In ${folder}:`);
+    if (diff) printDiff(changes);
+    else for (const change of changes) print(paint("bold", summaryOf(change)));
     for (const note of notes) print(`${paint("yellow", "note:")} ${note}`);
   }
-  if (changes.length === 0) {
-    printStatus("Nothing to change.");
+  if (dryRun) {
+    if (changes.length > 0) printStatus("Nothing was written. Without --dry-run, the changes are made.");
+    else printStatus("Nothing to change.");
     return;
   }
-  if (dryRun) return;
-  if (!yes) await ask(changes.length);
-  makeChanges(folder, changes);
-  if (!json) print(`\nDone.${next === undefined ? "" : ` Run next:\n\n  ${paint("bold", next)}\n`}\nThen read ${page}`);
+  if (changes.length > 0 && !yes) await ask(changes);
+  // Also without a change: a run that was killed may have left a temporary file.
+  makeChanges(folder, plan.changes);
+  if (changes.length === 0) printStatus("Nothing to change.");
+  if (json) return;
+  if (changes.length > 0) print("\nDone.");
+  if (next !== undefined) print(`Run next${isElsewhere ? `, in ${folder}` : ""}:\n\n  ${paint("bold", next)}\n`);
+  print(`Then read ${page}`);
 }
 
-async function ask(files: number): Promise<void> {
-  const answer = await confirm({
-    message: `Write ${files === 1 ? "this file" : `these ${files} files`}?`,
-    output: process.stderr,
-  });
-  if (answer !== true) throw new CommandError(FAILED, "not confirmed; nothing was changed");
+async function ask(changes: readonly FileChange[]): Promise<void> {
+  for (;;) {
+    const answer = await select({
+      message: `Write ${changes.length === 1 ? "this file" : `these ${changes.length} files`}?`,
+      options: [
+        { value: "yes" as const, label: "Yes" },
+        { value: "no" as const, label: "No" },
+        { value: "diff" as const, label: "Show the diff" },
+      ],
+      output: process.stderr,
+    });
+    if (isCancel(answer)) throw new CommandError(INTERRUPTED, "interrupted; nothing was changed");
+    if (answer === "no")
+      throw new CommandError(FAILED, "not confirmed; nothing was changed. Run this again at any time");
+    if (answer === "yes") return;
+    printDiff(changes);
+  }
 }

@@ -1,14 +1,18 @@
 /** `npx firestore-tally upgrade`: brings rules, indexes, functions and client of a project to this version. The policy stays. */
 import { CommandError, FAILED } from "../commandError.ts";
 import type { FileChange } from "./changes.ts";
-import { CLIENT, clientVersion, codebaseFiles, KIT, kitVersion, withDependency } from "./codebase.ts";
-import { completeDotenv, editionIn } from "./dotenv.ts";
-import { CODEBASE, FIREBASE_JSON } from "./firebaseJson.ts";
+import { clientVersion, codebaseChanges, upgradedVersion, withDependency } from "./codebase.ts";
+import { unknownIn } from "./dotenv.ts";
+import { CODEBASE, FIREBASE_JSON, withCodebase } from "./firebaseJson.ts";
 import { addIndexes, indexesOf } from "./indexesJson.ts";
+import { CLIENT, hasOwnCode, KIT } from "./kitPackage.ts";
+import { regionsBeside } from "./location.ts";
+import { deployCommand } from "./nextCommand.ts";
 import { PAGES, packaged, VERSION } from "./packaged.ts";
-import { firebaseOf, installCommand, MANIFEST, type Project, readProject } from "./project.ts";
+import { presentIn } from "./present.ts";
+import { firebaseOf, inFolder, MANIFEST, type Project, readProject } from "./project.ts";
 import { changesFor } from "./releases.ts";
-import { collectionIn, upgradeRules } from "./rules/compose.ts";
+import { upgradeRules } from "./rules/compose.ts";
 import { findBlock } from "./rules/markers.ts";
 import { carryOut, type Plan, type SetupOptions } from "./setup.ts";
 
@@ -19,7 +23,7 @@ export interface UpgradeOptions extends SetupOptions {
 }
 
 export async function upgrade(options: UpgradeOptions): Promise<void> {
-  const project = readProject(process.cwd(), options.database ?? "(default)");
+  const project = readProject(process.cwd(), options.database);
   await carryOut(project.folder, planUpgrade(project, options.packages), options);
 }
 
@@ -30,70 +34,68 @@ export function planUpgrade(project: Project, packages?: string): Plan {
   const rules = upgradeRules(before, packaged("firestore.rules"), VERSION);
   if ("refused" in rules) throw new CommandError(FAILED, `${places.rules}: ${rules.refused}`);
   const from = findBlock(before)?.version ?? VERSION;
-  const collection = collectionIn(before);
-  const indexes = addIndexes(
-    places.indexes,
-    read(places.indexes),
-    indexesOf(packaged("firestore.indexes.json"), collection, editionIn(project)),
-  );
-  const codebase = codebaseChanges(project, packages);
+  const { collection, edition } = presentIn(project);
+  const tally = indexesOf(packaged("firestore.indexes.json"), collection, edition);
+  const indexes = addIndexes(places.indexes, read(places.indexes), tally);
+  const code = functionsChanges(project, packages);
   const clients = changesFor(from, VERSION);
+  const changes = [
+    { path: places.indexes, before: read(places.indexes), after: indexes.text },
+    { path: places.rules, before, after: rules.text },
+    ...code.changes,
+    ...clientChanges(project, packages),
+  ];
   return {
-    changes: [
-      { path: places.rules, before, after: rules.text },
-      { path: places.indexes, before: read(places.indexes), after: indexes.text },
-      ...codebase.changes,
-      ...clientChanges(project, packages),
-    ],
+    changes,
     first:
       clients.length > 0
         ? `What changes for clients of before: ${clients.join(" ")}`
         : `Clients of ${from} go on as before.`,
-    notes: [...rules.warnings.map((warning) => `${places.rules}: ${warning}`), ...codebase.notes],
-    next: nextCommand(project),
+    notes: [...rules.warnings.map((warning) => `${places.rules}: ${warning}`), ...code.notes],
+    next: deployCommand(project, changes),
     page: `${PAGES}/setup.md#upgrade`,
   };
 }
 
-/** The kit's version, and a line for each parameter that is new. */
-function codebaseChanges({ places, read, holds }: Project, packages: string | undefined) {
-  const { codebase } = places;
-  const changes: FileChange[] = [];
-  const notes: string[] = [];
-  if (codebase === undefined) {
-    notes.push(`${FIREBASE_JSON} has no codebase of Tally: a kit or an extension is renewed by the Firebase CLI`);
-    return { changes, notes };
+/** The kit's version, a line for each parameter that is new, and what is missing or damaged. */
+function functionsChanges(project: Project, packages: string | undefined): { changes: FileChange[]; notes: string[] } {
+  const { functions, read, app } = project;
+  if (functions?.packaging !== "codebase") {
+    const renewed = functions
+      ? `${FIREBASE_JSON} has Tally as the kit ${functions.name}: to renew its functions, set the version of ${KIT} in the package.json of its source, and deploy`
+      : `${FIREBASE_JSON} has no codebase of Tally: \`npx firestore-tally init\` adds one. An extension is renewed by \`${firebaseOf(app)} ext:update\``;
+    return { changes: [], notes: [renewed] };
   }
-  const manifest = read(`${codebase}/package.json`) ?? "{}";
-  const after = withDependency(manifest, KIT, kitVersion(packages));
-  changes.push({ path: `${codebase}/package.json`, before: manifest, after });
-  for (const [name, content] of codebaseFiles(packages)) {
-    const path = `${codebase}/${name}`;
-    if (typeof content === "object" && !holds(path, content)) changes.push({ path, before: undefined, after: content });
-  }
-  const env = read(`${codebase}/.env`) ?? "";
-  const { text, added, unknown } = completeDotenv(env, VERSION);
-  changes.push({ path: `${codebase}/.env`, before: env, after: text });
-  if (added.length > 0) notes.push(`${codebase}/.env has new parameters, with their defaults: ${added.join(", ")}`);
-  if (unknown.length > 0) notes.push(`${codebase}/.env sets what is no parameter of ${VERSION}: ${unknown.join(", ")}`);
-  return { changes, notes };
+  const { folder, entry } = functions;
+  const { database, edition, collection, location, rules } = presentIn(project);
+  const parameters = {
+    ...{ LOCATION: regionsBeside(location)[0], DATABASE_ID: database, EDITION: edition, COLLECTION: collection },
+    ...(rules && rules.visitors.length > 0 && { VISITORS: "yes" }),
+  };
+  const { changes, newParameters, ...code } = codebaseChanges(project, { folder, packages, parameters, renew: true });
+  const notes = [...code.notes];
+  const unknown = unknownIn(read(`${folder}/.env`) ?? "");
+  const firebaseJson = read(FIREBASE_JSON);
+  if (newParameters.length > 0)
+    notes.push(
+      `${folder}/.env has new parameters: ${newParameters.join(", ")}. Look whether you need others than these values`,
+    );
+  if (unknown.length > 0)
+    notes.push(`${folder}/.env sets what is no parameter of ${VERSION}: take out ${unknown.join(", ")}`);
+  const completed =
+    firebaseJson === undefined || hasOwnCode(project, folder) ? firebaseJson : withCodebase(firebaseJson, entry);
+  return { changes: [...changes, { path: FIREBASE_JSON, before: firebaseJson, after: completed }], notes };
 }
 
-function clientChanges(project: Project, packages: string | undefined): FileChange[] {
-  const before = project.read(MANIFEST);
-  if (before === undefined || !(CLIENT in project.dependencies)) return [];
-  return [
-    {
-      path: MANIFEST,
-      before,
-      after: withDependency(before, CLIENT, clientVersion(project.places.codebase ?? CODEBASE, packages)),
-    },
-  ];
-}
-
-function nextCommand(project: Project): string {
-  const { codebase } = project.places;
-  const install = project.has(MANIFEST) ? [installCommand(project)] : [];
-  const functions = codebase === undefined ? [] : [`npm install --prefix ${codebase}`];
-  return [...install, ...functions, `${firebaseOf(project)} deploy`].join(" && ");
+function clientChanges({ app, read, functions }: Project, packages: string | undefined): FileChange[] {
+  const path = inFolder(app.folder, MANIFEST);
+  const before = read(path);
+  const present = app.dependencies[CLIENT];
+  if (before === undefined || present === undefined) return [];
+  const version = upgradedVersion(
+    present,
+    clientVersion(app.folder, functions?.folder ?? CODEBASE, packages),
+    packages,
+  );
+  return [{ path, before, after: withDependency(before, CLIENT, version) }];
 }

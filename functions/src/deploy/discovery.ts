@@ -44,7 +44,7 @@ function checkNode(version: string): void {
 
 function checkLocation(location: string): void {
   if (REGIONS.includes(location)) return;
-  const nearest = MULTI_REGIONS[location];
+  const [nearest] = MULTI_REGIONS[location] ?? [];
   throw invalidParameter(
     "LOCATION",
     location,

@@ -4,7 +4,6 @@
  * They stand between two markers (`markers.ts`). All outside the markers stays as it is, byte for byte. Inside, the policy is the app's
  * (`policy.ts`), and the rest is Tally's.
  */
-import { DEFAULT_COLLECTION } from "../../../../core/src/index.ts";
 import { type Declaration, declarationsIn, parseDeclarations, type Rules } from "../../rulesSyntax/declarations.ts";
 import { type Composed, composed, Refusal, type RulesChoice } from "./composed.ts";
 import { callOfLimits, emptyMatch, overlapsIn, refuseSameNames } from "./conflicts.ts";
@@ -92,11 +91,6 @@ export function readChoice(source: string): RulesChoice | undefined {
     if (error instanceof Refusal) return undefined;
     throw error;
   }
-}
-
-/** The collection of the counters, by the rules in the app's file. */
-export function collectionIn(source: string | undefined): string {
-  return readChoice(source ?? "")?.collection ?? DEFAULT_COLLECTION;
 }
 
 interface RulesFile {

@@ -31,3 +31,21 @@ export function withoutSkeleton(source: string): string {
   const own = skeleton(lineEndOf(source));
   return source.endsWith(own) ? source.slice(0, -own.length).replace(/\r?\n$/, "") : source;
 }
+
+/** Rules that let no client read or write: without any, a deployment fails. @param comments  a file without code */
+export function withClosedRules(comments: string): string {
+  const eol = lineEndOf(comments);
+  const lines = [
+    "rules_version = '2';",
+    "",
+    "service cloud.firestore {",
+    "  match /databases/{database}/documents {",
+    "    match /{document=**} {",
+    "      allow read, write: if false;",
+    "    }",
+    "  }",
+    "}",
+    "",
+  ];
+  return (comments === "" ? "" : comments + eol) + lines.join(eol);
+}

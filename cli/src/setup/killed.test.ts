@@ -1,0 +1,85 @@
+/**
+ * A run that is ended at any operation on the disk, and run again, leaves the files of one undisturbed run. An error that nothing catches
+ * ends a run here as a signal would: the code has no `finally`. `test/packaging/setup.test.ts` kills the built command.
+ */
+import * as node from "node:fs";
+import { expect, test } from "vitest";
+import { createProject } from "../../testing/setupProject.ts";
+import type { Disk } from "./wholeFiles.ts";
+
+class Killed extends Error {}
+
+/** A disk that ends the run before its n-th operation, or in the middle of a write. */
+function dyingAt(n: number): Disk {
+  let done = 0;
+  const dying = <Args extends unknown[]>(operation: (...args: Args) => unknown, half?: (...args: Args) => void) =>
+    ((...args: Args) => {
+      if (done++ !== n) return operation(...args);
+      half?.(...args);
+      throw new Killed();
+    }) as never;
+  return {
+    chmodSync: dying(node.chmodSync),
+    mkdirSync: dying(node.mkdirSync),
+    renameSync: dying(node.renameSync),
+    rmSync: dying(node.rmSync),
+    writeFileSync: dying(node.writeFileSync, (path, content) =>
+      node.writeFileSync(path, (content as string).slice(0, content.toString().length / 2)),
+    ),
+  };
+}
+
+type Project = ReturnType<typeof createProject>;
+
+/** Damage that `upgrade` has to repair in several files. */
+async function outdated({ init, edit, at }: Project): Promise<void> {
+  await init({ location: "eur3" });
+  edit("db/rules", "// </tally>", "// an edit\n// </tally>");
+  edit("db/indexes.json", '"indexes"', '"own": [], "other"');
+  edit("tally/package.json", "^0.1.0", "^0.0.9");
+  edit("tally/.env", /^MIRRORS=.*\n/m, "");
+  edit("firebase.json", /,\s*"predeploy": \[.*\]/, "");
+  node.rmSync(at("tally/index.js"));
+}
+
+const OPTIONS = { location: "eur3", collection: "tallies", visitors: "views" };
+
+test.each<
+  [name: string, prepare: (project: Project) => unknown, run: (project: Project, disk?: Disk) => Promise<unknown>]
+>([
+  ["init", () => {}, ({ init }, disk) => init({ ...OPTIONS, database: "eu" }, disk)],
+  ["a second init", ({ init }) => init(), ({ init }, disk) => init({ ...OPTIONS, edition: "enterprise" }, disk)],
+  ["upgrade", outdated, ({ upgrade }, disk) => upgrade({}, disk)],
+  ["remove", ({ init }) => init(OPTIONS), ({ remove }, disk) => remove(undefined, disk)],
+  ["remove of a kit", ({ init }) => init({ ...OPTIONS, as: "kit" }), ({ remove }, disk) => remove(undefined, disk)],
+])("%s ends with the same files, whenever it was killed before", async (_, prepare, run) => {
+  const prepared = createProject();
+  await prepare(prepared);
+  const undisturbed = prepared.copy();
+  await run(undisturbed);
+  const expected = undisturbed.files();
+  let n = 0;
+  for (let isKilled = true; isKilled; n++) {
+    const project = prepared.copy();
+    isKilled = await run(project, dyingAt(n)).then(
+      () => false,
+      (error) => {
+        if (!(error instanceof Killed)) throw error;
+        return true;
+      },
+    );
+    await run(project);
+    expect(project.files(), `killed at operation ${n}`).toEqual(expected);
+  }
+  expect(n).toBeGreaterThan(8);
+});
+
+test("another command that follows deletes what a killed one has left, too", async () => {
+  const { init, upgrade, files } = createProject();
+  await init();
+  await expect(init({ location: "nam5" }, dyingAt(3))).rejects.toThrow(Killed);
+  const left = () => Object.keys(files()).filter((path) => path.endsWith(".tally-tmp"));
+  expect(left()).toEqual([".firebase.json.tally-tmp"]);
+  await upgrade();
+  expect(left()).toEqual([]);
+});

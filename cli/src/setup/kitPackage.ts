@@ -1,0 +1,105 @@
+/**
+ * The package of a codebase, as `init` writes it, and what in that package is the developer's own. What is Tally's is known by its content, not by the
+ * name of a folder or of a codebase.
+ */
+import { basename } from "node:path";
+import kit from "../../../functions/package.json" with { type: "json" };
+import { unknownIn, type Values } from "./dotenv.ts";
+import { parseJson } from "./json.ts";
+import { isLeftover } from "./wholeFiles.ts";
+
+export const KIT = "firestore-tally-kit";
+export const CLIENT = "firestore-tally";
+
+export const INDEX = `export * from "${KIT}";\n`;
+
+/** Reads the files of a project, by their paths in it. */
+export interface Files {
+  /** The text of a file; `undefined` if there is none. */
+  read(path: string): string | undefined;
+  has(path: string): boolean;
+  /** As {@link read}, of a file that is no text. */
+  bytes(path: string): Buffer | undefined;
+  /** The names in a folder; empty if there is none. */
+  list(folder: string): readonly string[];
+}
+
+// The Functions emulator wants to see the two here, too.
+const { "firebase-admin": admin, "firebase-functions": functions } = kit.dependencies;
+
+/** What the codebase depends on besides the kit. */
+export const BESIDE_KIT: Values = { "firebase-admin": admin, "firebase-functions": functions };
+
+const NAME = "tally-functions";
+const MAIN = "index.js";
+
+export function manifestWith(version: string): string {
+  const dependencies = { ...BESIDE_KIT, [KIT]: version };
+  return `${JSON.stringify({ name: NAME, private: true, type: "module", main: MAIN, dependencies }, null, 2)}\n`;
+}
+
+interface Manifest {
+  readonly main?: string;
+  readonly dependencies?: Values;
+  readonly devDependencies?: Values;
+}
+
+/** A manifest that can be read. */
+export function manifestIn(text: string | undefined): Manifest | undefined {
+  const value = parseJson(text ?? "");
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
+}
+
+/** Whether a text is the beginning of a manifest that `init` has written. */
+export function isCutManifest(text: string): boolean {
+  const [start = ""] = manifestWith("").split(/(?<="private")/);
+  return manifestIn(text) === undefined && (start.startsWith(text) || text.startsWith(start));
+}
+
+/** What of a manifest `init` does not write: a key, or a dependency. */
+export function ownInManifest(text: string): string[] {
+  if (isCutManifest(text)) return [];
+  const { dependencies = {}, ...others } = { ...manifestIn(text) };
+  const isWritten = ([key, value]: [string, unknown]) =>
+    key === "name" || key === "private" || (key === "type" && value === "module") || (key === "main" && value === MAIN);
+  const keys = Object.entries(others).filter((entry) => !isWritten(entry));
+  const names = Object.keys(dependencies).filter((name) => name !== KIT && !Object.hasOwn(BESIDE_KIT, name));
+  return [...keys.map(([key]) => key), ...names];
+}
+
+/** Whether code is the export of the kit alone, or its beginning. */
+function isIndex(text: string): boolean {
+  return INDEX.startsWith(text) || new RegExp(`^\\s*export \\* from (["'])${KIT}\\1;?\\s*$`).test(text);
+}
+
+/** Whether a file is a tarball of Tally, of any version. */
+function isTarball(file: string): boolean {
+  return /^firestore-tally(-kit)?-\d.*\.tgz$/.test(basename(file));
+}
+
+/** What npm, the Firebase CLI or the system leave in a folder. */
+const BY_TOOLS =
+  /^(node_modules|package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lockb?|\.DS_Store|.*-debug\.log)$/;
+
+/** Whether the manifest of a folder depends on the kit. */
+export function dependsOnKit(files: Files, folder: string): boolean {
+  const { dependencies, devDependencies } = { ...manifestIn(files.read(`${folder}/package.json`)) };
+  return Object.hasOwn({ ...dependencies, ...devDependencies }, KIT);
+}
+
+/** What in a folder `init` does not write, in words. Empty, if it has only Tally's files, or there is none. */
+export function ownIn(files: Files, folder: string): string[] {
+  return files.list(folder).flatMap((name) => {
+    const text = () => files.read(`${folder}/${name}`) ?? "";
+    if (BY_TOOLS.test(name) || isLeftover(name) || isTarball(name)) return [];
+    const own =
+      name === "package.json" ? ownInManifest(text()) : name.startsWith(".env") ? unknownIn(text()) : undefined;
+    if (own !== undefined) return own.length === 0 ? [] : [`${name} (${own.join(", ")})`];
+    return name === "index.js" && isIndex(text()) ? [] : [name];
+  });
+}
+
+/** Whether a codebase has code of the developer's own, whose entry in `firebase.json` is then the developer's, too. */
+export function hasOwnCode(files: Files, folder: string): boolean {
+  return ownIn(files, folder).some((own) => !own.startsWith(".env"));
+}

@@ -1,0 +1,39 @@
+/** The command that is to be run after the files have changed: install what is new, then try it or deploy what has changed. */
+import { type FileChange, realChanges } from "./changes.ts";
+import { DEFAULT_DATABASE, FIREBASE_JSON } from "./firebaseJson.ts";
+import { installCommand } from "./packageManager.ts";
+import { firebaseOf, inFolder, MANIFEST, type Project } from "./project.ts";
+
+/** After the first `init`: the emulators. */
+export function tryCommand(project: Project, codebase: string): string {
+  const emulators = `emulators:start${project.has(".firebaserc") ? "" : " --project demo-app"}`;
+  return [...appInstall(project), `npm install --prefix ${codebase}`, `${firebaseOf(project.app)} ${emulators}`].join(
+    " && ",
+  );
+}
+
+/** Later: a deployment of what has changed, or of all. */
+export function deployCommand(project: Project, all: readonly FileChange[]): string {
+  const { app, database, functions, places } = project;
+  const changed = new Set(realChanges(all).map(({ path }) => path));
+  const has = (path: string) => changed.has(path);
+  const [rules, indexes] = [has(places.rules), has(places.indexes)];
+  const folder = functions?.folder;
+  const isCodeChanged = [...changed].some((path) => folder !== undefined && path.startsWith(`${folder}/`));
+  const firestore =
+    database === DEFAULT_DATABASE ? (rules && indexes ? "" : rules ? ":rules" : ":indexes") : `:${database}`;
+  const only = [
+    ...(rules || indexes ? [`firestore${firestore}`] : []),
+    ...(isCodeChanged || (has(FIREBASE_JSON) && functions) ? [`functions:${functions?.name}`] : []),
+  ];
+  const isInstalled = functions?.packaging === "codebase" && has(`${folder}/${MANIFEST}`);
+  return [
+    ...(has(inFolder(app.folder, MANIFEST)) ? appInstall(project) : []),
+    ...(isInstalled ? [`npm install --prefix ${folder}`] : []),
+    `${firebaseOf(app)} deploy${only.length === 0 ? "" : ` --only ${only.join(",")}`}`,
+  ].join(" && ");
+}
+
+export function appInstall(project: Project): string[] {
+  return project.app.has(MANIFEST) ? [installCommand(project)] : [];
+}

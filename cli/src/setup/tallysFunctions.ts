@@ -1,0 +1,113 @@
+/**
+ * Tally's functions among those of `firebase.json`: codebases whose package depends on the kit, and instances of the kit. The name of a
+ * codebase or of a folder tells nothing.
+ */
+import { CommandError, FAILED, WRONG_USAGE } from "../commandError.ts";
+import { type Values, valuesIn, withoutCutLine } from "./dotenv.ts";
+import { CODEBASE, DEFAULT_DATABASE, type FunctionsEntry } from "./firebaseJson.ts";
+import { dependsOnKit, type Files, KIT, ownIn } from "./kitPackage.ts";
+
+/** How the functions are deployed. */
+export type Packaging = "codebase" | "kit";
+
+export interface TallysFunctions {
+  readonly packaging: Packaging;
+  /** What `firebase deploy --only functions:` takes: the codebase, or the instance of the kit. */
+  readonly name: string;
+  /** The folder of the codebase, or that of the instance's parameters. */
+  readonly folder: string;
+  /** The file of the parameters; `undefined` if there is none. */
+  readonly env: string | undefined;
+  /** What it sets. */
+  readonly values: Values;
+  /** The position of the entry in `firebase.json`; `undefined` for a folder that an `init` has made before it was ended. */
+  readonly entry: number | undefined;
+}
+
+/** @param entries  of `firebase.json` */
+export function tallysFunctionsIn(entries: readonly FunctionsEntry[], files: Files): TallysFunctions[] {
+  const named = entries.flatMap((entry, position): TallysFunctions[] => {
+    const { kit, source, instances = {} } = entry;
+    if (kit !== undefined) {
+      if (!isTallysKit(entry, files)) return [];
+      return Object.entries(instances).map(([name, folder]) => functionsOf("kit", name, folder, position, files));
+    }
+    if (source === undefined || !isTallysCodebase(entry, source, files)) return [];
+    return [functionsOf("codebase", entry.codebase ?? "default", source, position, files)];
+  });
+  const isUnnamed = entries.every(({ source }) => source !== CODEBASE) && isTallysFolder(files);
+  return isUnnamed ? [...named, functionsOf("codebase", CODEBASE, CODEBASE, undefined, files)] : named;
+}
+
+function isTallysFolder(files: Files): boolean {
+  const hasAny = files.list(CODEBASE).some((name) => ["package.json", "index.js", ".env"].includes(name));
+  return dependsOnKit(files, CODEBASE) || (hasAny && ownIn(files, CODEBASE).length === 0);
+}
+
+function isTallysKit({ kit, source = "", sourcePackage }: FunctionsEntry, files: Files): boolean {
+  return sourcePackage?.name === KIT || kit === KIT || dependsOnKit(files, source);
+}
+
+/** Of the entry that `init` writes, the folder may be missing or damaged, but must hold only Tally's files. */
+function isTallysCodebase({ codebase }: FunctionsEntry, source: string, files: Files): boolean {
+  if (dependsOnKit(files, source)) return true;
+  return codebase === CODEBASE && source === CODEBASE && ownIn(files, source).length === 0;
+}
+
+function functionsOf(
+  packaging: Packaging,
+  name: string,
+  folder: string,
+  entry: number | undefined,
+  files: Files,
+): TallysFunctions {
+  const env = packaging === "kit" ? envOfInstance(folder, files) : `${folder}/.env`;
+  const text = env === undefined ? "" : (files.read(env) ?? "");
+  return { packaging, name, folder, env, values: valuesIn(withoutCutLine(text)), entry };
+}
+
+/** The Firebase CLI writes the parameters of an instance into a file for each project. */
+function envOfInstance(folder: string, files: Files): string | undefined {
+  const names = files.list(folder).filter((name) => /^\.env(\.|$)/.test(name) && name !== ".env.local");
+  const name = names.includes(".env") ? ".env" : names.length === 1 ? names[0] : undefined;
+  return name === undefined ? undefined : `${folder}/${name}`;
+}
+
+/** `undefined` if there are no parameters that tell. */
+function databaseOf({ values }: TallysFunctions): string | undefined {
+  return values.DATABASE_ID ?? (Object.keys(values).length > 0 ? DEFAULT_DATABASE : undefined);
+}
+
+/**
+ * The functions of a database, and the database that is meant if none is named.
+ *
+ * @param named  the option `--database`
+ * @throws CommandError if the functions of a codebase count in another database
+ */
+export function functionsFor(
+  named: string | undefined,
+  all: readonly TallysFunctions[],
+): { database: string; functions: TallysFunctions | undefined } {
+  if (named !== undefined && named !== DEFAULT_DATABASE && !/^[a-z][a-z0-9-]*[a-z0-9]$/.test(named))
+    throw new CommandError(
+      WRONG_USAGE,
+      `--database ${JSON.stringify(named)} is no id of a database: lower-case letters, digits and hyphens`,
+    );
+  const databases = [...new Set(all.map(databaseOf).filter((one) => one !== undefined))];
+  if (named === undefined && databases.length > 1 && !databases.includes(DEFAULT_DATABASE))
+    throw new CommandError(
+      WRONG_USAGE,
+      `Tally's functions count in several databases; pass --database ${databases.join(" or ")}`,
+    );
+  const database = named ?? (databases.length === 1 ? databases[0] : undefined) ?? DEFAULT_DATABASE;
+  const functions = all.find((one) => (databaseOf(one) ?? database) === database);
+  const codebase = all.find(({ packaging }) => packaging === "codebase");
+  if (functions === undefined && codebase !== undefined && all.every(({ packaging }) => packaging === "codebase"))
+    throw new CommandError(
+      FAILED,
+      `--database ${database}: Tally's functions in ${codebase.folder}/ count in the database ${databaseOf(codebase)}. To move them, set ` +
+        `DATABASE_ID in ${codebase.env} to ${database} and run this again. To count in both, install an instance of the kit for ${database}: ` +
+        `npx firebase-tools functions:kits:install --package ${KIT}`,
+    );
+  return { database, functions };
+}
