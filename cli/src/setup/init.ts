@@ -96,14 +96,15 @@ function codebaseChanges({ places, read, has }: Project, choice: Choice, package
 function appChanges(project: Project, choice: Choice, packages: string | undefined): FileChange[] {
   const manifest = project.read(MANIFEST);
   if (manifest === undefined || CLIENT in project.dependencies) return [];
-  const sample = sampleFor(project, { views: choice.open[0], likes: choice.once[0] });
+  const { database, collection } = choice;
+  const sample = sampleFor(project, { views: choice.open[0], likes: choice.once[0], database, collection });
   return [
     {
       path: MANIFEST,
       before: manifest,
       after: withDependency(manifest, CLIENT, clientVersion(CODEBASE, packages)),
     },
-    ...(sample ? [{ path: sample.path, before: undefined, after: sample.text }] : []),
+    ...("path" in sample ? [{ path: sample.path, before: undefined, after: sample.text }] : []),
   ];
 }
 
