@@ -71,11 +71,12 @@ function namesOf(path: string): string[] {
   return [...new Set(names.map((name) => name.trim()))].filter((name) => name && !name.startsWith("type "));
 }
 
-for (const folder of ["client/dist", "client/types"]) rmSync(folder, { recursive: true, force: true });
+for (const folder of ["client/dist", "client/types", "client/samples"])
+  rmSync(folder, { recursive: true, force: true });
 await Promise.all([buildDeclarations(), buildCode()]);
 // What users deploy is part of the client package.
 for (const file of ["LICENSE", "firestore.rules", "firestore.indexes.json"]) copyFileSync(file, `client/${file}`);
-mkdirSync("client/samples", { recursive: true });
+mkdirSync("client/samples");
 for (const file of readdirSync("cli/samples")) copyFileSync(`cli/samples/${file}`, `client/samples/${file}`);
 copyFileSync("LICENSE", "functions/LICENSE");
 recordBuild();

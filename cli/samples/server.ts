@@ -3,22 +3,24 @@ import { getApps, initializeApp } from "firebase-admin/app";
 import { getFirestore } from "firebase-admin/firestore";
 import { counter, getCounter, incrementCounter, undoIncrement } from "firestore-tally/admin";
 
-if (getApps().length === 0) initializeApp();
-const db = getFirestore();
+function counterOf(id: string) {
+  if (getApps().length === 0) initializeApp();
+  return counter(getFirestore(), id);
+}
 
 export async function countView(page: string) {
-  await incrementCounter(counter(db, `views:${page}`));
+  await incrementCounter(counterOf(`views:${page}`));
 }
 
 export async function viewsOf(page: string) {
-  return (await getCounter(counter(db, `views:${page}`))).total;
+  return (await getCounter(counterOf(`views:${page}`))).total;
 }
 
 /** Counts each user once. */
 export async function like(post: string, user: string) {
-  await incrementCounter(counter(db, `likes:${post}`), 1, { once: user });
+  await incrementCounter(counterOf(`likes:${post}`), 1, { once: user });
 }
 
 export async function unlike(post: string, user: string) {
-  await undoIncrement(counter(db, `likes:${post}`), user);
+  await undoIncrement(counterOf(`likes:${post}`), user);
 }

@@ -7,7 +7,8 @@ import { like, unlike } from "./likes.ts";
 
 interface Props {
   post: string;
-  user: string;
+  /** The uid; `null` after a sign-out: the next like signs in. */
+  user: string | null;
   /** The total that the server rendered, or 0. */
   initialTotal: number;
 }
@@ -15,7 +16,8 @@ interface Props {
 export function LikeButton({ post, user, initialTotal }: Props) {
   const likes = counter(db, `likes:${post}`);
   const { total } = useCounter(likes, { initialTotal });
-  const liked = useIncremented(likes, user);
+  const hasLiked = useIncremented(likes, user ?? undefined);
+  const liked = user === null ? false : hasLiked;
   const [failed, setFailed] = useState(false);
 
   const toggle = async () => {

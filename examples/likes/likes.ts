@@ -1,6 +1,7 @@
 /** A like: once per user, and back. */
+import { onAuthStateChanged } from "firebase/auth";
 import { counter, incrementCounter, onCounter, onIncremented, undoIncrement } from "firestore-tally";
-import { db, userId } from "../setup/firebase.ts";
+import { auth, db, userId } from "../setup/firebase.ts";
 
 export async function like(post: string) {
   await incrementCounter(counter(db, `likes:${post}`), 1, { once: await userId() });
@@ -10,13 +11,19 @@ export async function unlike(post: string) {
   await undoIncrement(counter(db, `likes:${post}`), await userId());
 }
 
-/** Keeps a button up to date: the number, and whether it is pressed. Returns a function that ends it. */
-export async function watchLikes(post: string, show: (state: { total?: number; liked?: boolean }) => void) {
+/** Keeps a button up to date: the number, and whether this user has pressed it. Returns a function that ends it. */
+export function watchLikes(post: string, show: (state: { total?: number; liked?: boolean }) => void) {
   const likes = counter(db, `likes:${post}`);
   const stopTotal = onCounter(likes, ({ total }) => show({ total }));
-  const stopLiked = onIncremented(likes, await userId(), (liked) => show({ liked }));
+  let stopLiked = () => {};
+  const stopUsers = onAuthStateChanged(auth, (user) => {
+    stopLiked();
+    if (user) stopLiked = onIncremented(likes, user.uid, (liked) => show({ liked }));
+    else show({ liked: false });
+  });
   return () => {
     stopTotal();
     stopLiked();
+    stopUsers();
   };
 }

@@ -47,7 +47,9 @@ test("every example is in the guide, and has a test", () => {
   }
 });
 
-test("the examples type-check against the package as it is built", { timeout: 120_000 }, async () => {
+test("the examples, and the samples of init, type-check against the package as it is built", {
+  timeout: 120_000,
+}, async () => {
   const { stdout } = await promisify(execFile)("tsc", ["-p", "examples"]).catch((error) => error);
   expect(stdout).toBe("");
 });

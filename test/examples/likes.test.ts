@@ -10,7 +10,7 @@ test("a like counts once per user, and the button shows it at once", async () =>
   const { total, shards, db, anotherUser } = await projectWithFunctions();
   const { like, unlike, watchLikes } = await import("../../examples/likes/likes.ts");
   let button: object = {};
-  const stop = await watchLikes("post", (state) => {
+  const stop = watchLikes("post", (state) => {
     button = { ...button, ...state };
   });
   await until(() => expect(button).toEqual({ total: 0, liked: false }));
@@ -24,9 +24,11 @@ test("a like counts once per user, and the button shows it at once", async () =>
   await unlike("post");
   await until(() => expect(button).toEqual({ total: 0, liked: false }));
   await like("post");
-  stop();
   await anotherUser();
+  await until(() => expect(button).toEqual({ total: 1, liked: false }));
   await like("post");
+  await until(() => expect(button).toEqual({ total: 2, liked: true }));
+  stop();
   expect(await total("likes:post")).toBe(2);
 });
 

@@ -67,10 +67,11 @@ type App = Awaited<ReturnType<typeof createApp>>;
 
 const INIT = ["init", "--yes", "--location", "nam5"];
 
-/** The three commands. @returns the milliseconds that they took */
-async function install(app: App): Promise<number> {
+/** The three commands. @param edit  changes the app after the first one. @returns the milliseconds that they took */
+async function install(app: App, edit?: (app: App) => void): Promise<number> {
   const start = performance.now();
   const printed = await app.tally(...INIT, "--packages", packages);
+  edit?.(app);
   const [, next = ""] = /Run next:\s+(.+)\n/.exec(printed) ?? [];
   const commands = next.split(" && ").map((command) => command.split(" "));
   const last = commands.pop();
@@ -87,6 +88,14 @@ async function install(app: App): Promise<number> {
   return performance.now() - start;
 }
 
+function letUsersRead({ folder }: App): void {
+  const path = join(folder, "firestore.rules");
+  const rules = readFileSync(path, "utf8");
+  const closed = rules.replace(/(?<=function mayReadCounter\(\) \{\s+return )true/, "request.auth != null");
+  expect(closed).not.toBe(rules);
+  writeFileSync(path, closed);
+}
+
 /** Waits until the published totals are these. */
 async function expectTotals({ ports }: App, totals: Record<string, number>): Promise<void> {
   const db = new Firestore({ projectId: PROJECT, host: `127.0.0.1:${ports.firestore}`, ssl: false });
@@ -95,8 +104,8 @@ async function expectTotals({ ports }: App, totals: Record<string, number>): Pro
     await until(async () => (await db.doc(`counters/${id}`).get()).get("total") === total, `${id} to be ${total}`);
 }
 
-/** Opens the app's page, looks at the view and clicks the like button. */
-async function useInBrowser(url: string): Promise<void> {
+/** Opens the app's page, looks at the view, and likes as one user after the other. */
+async function useInBrowser(app: App, url: string): Promise<void> {
   const browser = await chromium.launch(await findChromium());
   onTestFinished(() => browser.close());
   const page = await browser.newPage();
@@ -104,6 +113,10 @@ async function useInBrowser(url: string): Promise<void> {
   await page.getByText("1 views").waitFor();
   await page.getByRole("button", { name: "♡ 0" }).click();
   await page.getByRole("button", { name: "♥ 1" }).waitFor();
+  await expectTotals(app, { "likes:42": 1 });
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.getByRole("button", { name: "♡" }).click();
+  await page.getByRole("button", { name: "♥ 2" }).waitFor();
 }
 
 /** Starts the app's own server, which prints its address. */
@@ -124,16 +137,16 @@ async function serve(app: App, script: string): Promise<string> {
 }
 
 describe.each([
-  ["Vite and React", viteApp, "preview"],
-  ["Next.js", nextApp, "start"],
-] as const)("%s", (_, files, script) => {
+  ["Vite and React, where only users may read", viteApp, "preview", letUsersRead],
+  ["Next.js", nextApp, "start", undefined],
+] as const)("%s", (_, files, script, edit) => {
   test("a view and a like are counted after three commands, in less than five minutes", async () => {
     const app = await createApp(files);
     const start = performance.now();
-    const took = await install(app);
+    const took = await install(app, edit);
     await app.run("npm", "run", "build");
-    await useInBrowser(await serve(app, script));
-    await expectTotals(app, { "views:home": 1, "likes:42": 1 });
+    await useInBrowser(app, await serve(app, script));
+    await expectTotals(app, { "views:home": 1, "likes:42": 2 });
     const all = performance.now() - start;
     console.log(
       `${Math.round(took / 1_000)} s for the three commands, ${Math.round(all / 1_000)} s until both are counted`,

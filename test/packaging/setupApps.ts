@@ -66,6 +66,11 @@ connectFirestoreEmulator(getFirestore(app), "127.0.0.1", ${firestore});
 connectAuthEmulator(getAuth(app), "http://127.0.0.1:${auth}", { disableWarnings: true });
 `;
 
+const PAGE = `<>
+  <Views page="home" /><LikeButton post="42" />
+  <button onClick={() => signOut(getAuth())}>Sign out</button>
+</>`;
+
 export const viteApp = (ports: Ports): Files => ({
   ...projectFiles(ports),
   "package.json": json({
@@ -79,10 +84,11 @@ export const viteApp = (ports: Ports): Files => ({
   "index.html": `<!doctype html><title>App</title><div id="root"></div><script type="module" src="/src/main.jsx"></script>\n`,
   "src/firebase.js": firebaseModule(ports),
   "src/main.jsx": `import "./firebase.js";
+import { getAuth, signOut } from "firebase/auth";
 import { createRoot } from "react-dom/client";
 import { LikeButton, Views } from "./counters.jsx";
 
-createRoot(document.getElementById("root")).render(<><Views page="home" /><LikeButton post="42" /></>);
+createRoot(document.getElementById("root")).render(${PAGE});
 `,
 });
 
@@ -113,10 +119,11 @@ export default function Layout({ children }: { children: ReactNode }) {
 `,
   "src/app/page.tsx": `"use client";
 import "../firebase";
+import { getAuth, signOut } from "firebase/auth";
 import { LikeButton, Views } from "../counters";
 
 export default function Page() {
-  return <><Views page="home" /><LikeButton post="42" /></>;
+  return ${PAGE};
 }
 `,
 });

@@ -51,7 +51,8 @@ export interface CodebaseOrder {
   readonly renew: boolean;
 }
 
-interface Changes {
+/** With what the developer has to do. */
+export interface Changes {
   readonly changes: readonly FileChange[];
   readonly notes: readonly string[];
 }

@@ -5,7 +5,7 @@
 import { CommandError, FAILED, WRONG_USAGE } from "../commandError.ts";
 import type { FileChange } from "./changes.ts";
 import { type Choice, type ChoiceOptions, choose } from "./choice.ts";
-import { clientVersion, codebaseChanges, withDependency } from "./codebase.ts";
+import { type Changes, clientVersion, codebaseChanges, withDependency } from "./codebase.ts";
 import { withValues } from "./dotenv.ts";
 import { addToFirebaseJson, CODEBASE, FIREBASE_JSON } from "./firebaseJson.ts";
 import { addIndexes, indexesOf, removeIndexes, staleIndexes } from "./indexesJson.ts";
@@ -72,7 +72,7 @@ function planInit(project: Project, choice: Choice, packages?: string): Plan {
     { path: places.indexes, before: read(places.indexes), after: indexes.text },
     { path: places.rules, before: read(places.rules), after: rules.text },
     ...code.changes,
-    ...client,
+    ...client.changes,
     { path: FIREBASE_JSON, before: read(FIREBASE_JSON), after: firebaseJson },
   ];
   const isFirst = functions?.entry === undefined;
@@ -82,6 +82,7 @@ function planInit(project: Project, choice: Choice, packages?: string): Plan {
       ...rules.warnings.map((warning) => `${places.rules}: ${warning}`),
       ...indexes.notes,
       ...code.notes,
+      ...client.notes,
       ...peerNotes(project),
       ...notesOf(project, choice, changes),
     ],
@@ -136,7 +137,7 @@ function indexChanges(project: Project, { collection, edition }: Choice) {
   return { text, notes };
 }
 
-function functionsChanges(project: Project, choice: Choice, packages: string | undefined) {
+function functionsChanges(project: Project, choice: Choice, packages: string | undefined): Changes {
   const { functions, read } = project;
   if (choice.packaging === "kit") {
     const { env } = functions ?? {};
@@ -160,21 +161,21 @@ function functionsChanges(project: Project, choice: Choice, packages: string | u
 }
 
 /** The client package, and before it its first calls: the dependency tells that they were made. */
-function clientChanges(project: Project, choice: Choice, packages: string | undefined): FileChange[] {
+function clientChanges(project: Project, choice: Choice, packages: string | undefined): Changes {
   const { app, read, functions } = project;
   const path = inFolder(app.folder, MANIFEST);
   const before = read(path);
-  if (before === undefined) return [];
+  if (before === undefined) return { changes: [], notes: [] };
   const isThere = CLIENT in app.dependencies;
   const version = clientVersion(app.folder, functions?.folder ?? CODEBASE, packages);
   const after = isThere && packages === undefined ? before : withDependency(before, CLIENT, version);
   const manifest = { path, before, after };
-  if (isThere) return [manifest];
+  if (isThere) return { changes: [manifest], notes: [] };
   const { database, collection } = choice;
-  const calls = { views: choice.open[0], likes: choice.once[0], database, collection };
-  const sample = sampleFor(app, calls);
-  if (!sample || !("path" in sample)) return [manifest];
-  return [{ path: inFolder(app.folder, sample.path), before: undefined, after: sample.text }, manifest];
+  const sample = sampleFor(app, { views: choice.open[0], likes: choice.once[0], database, collection });
+  if (!("path" in sample)) return { changes: [manifest], notes: sample.note === undefined ? [] : [sample.note] };
+  const file = { path: inFolder(app.folder, sample.path), before: undefined, after: sample.text };
+  return { changes: [file, manifest], notes: [] };
 }
 
 function firstCommand(project: Project, { packaging }: Choice): string {

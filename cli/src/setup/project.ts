@@ -98,13 +98,19 @@ export function inFolder(folder: string, path: string): string {
 }
 
 /** What the app is made with, as far as the sample depends on it. */
-export type Framework = "React" | "a browser" | "a server" | "no package";
+export type Framework = "React" | "React Native" | "React Native Firebase" | "a browser" | "a server" | "no package";
 
+/** The SDK decides first: pages of a server's app, such as one of Next.js, cannot count without `firebase`. */
 export function frameworkOf({ dependencies, has }: Pick<Project, "dependencies" | "has">): Framework {
   const uses = (name: string) => Object.hasOwn(dependencies, name);
   if (!has(MANIFEST)) return "no package";
-  if (uses("react") && !uses("react-native")) return "React";
-  return uses("firebase-admin") && !uses("firebase") ? "a server" : "a browser";
+  if (!uses("firebase")) {
+    if (Object.keys(dependencies).some((name) => name.startsWith("@react-native-firebase/")))
+      return "React Native Firebase";
+    if (uses("firebase-admin")) return "a server";
+  }
+  if (uses("react-native") || uses("expo")) return "React Native";
+  return uses("react") ? "React" : "a browser";
 }
 
 /** The Firebase CLI. Where the app does not depend on it, npx fetches it: an app that depends on the SDK has another package `firebase`. */

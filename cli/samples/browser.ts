@@ -1,32 +1,45 @@
 /** A view counter and a like. Use them where your app has called `initializeApp`. This file is yours to change. */
-import { getAuth, signInAnonymously } from "firebase/auth";
+import { getAuth, onAuthStateChanged, signInAnonymously } from "firebase/auth";
 import { getFirestore } from "firebase/firestore";
 import { counter, incrementCounter, onCounter, undoIncrement } from "firestore-tally";
+
+function counterOf(id: string) {
+  return counter(getFirestore(), id);
+}
 
 /** Call it when a page opens. */
 export async function countView(page: string) {
   // A write that is under way when the user changes waits until that user is back.
   await userId();
-  await incrementCounter(counter(getFirestore(), `views:${page}`));
+  await incrementCounter(counterOf(`views:${page}`));
 }
 
 /** Calls `show` with each total. Returns a function that ends it. */
 export function watchViews(page: string, show: (total: number) => void) {
-  return onCounter(counter(getFirestore(), `views:${page}`), ({ total }) => show(total));
+  let stop = () => {};
+  // A watch that the rules refuse has ended. So each user gets a new one.
+  const stopUsers = onAuthStateChanged(getAuth(), () => {
+    stop();
+    stop = onCounter(counterOf(`views:${page}`), ({ total }) => show(total));
+  });
+  return () => {
+    stopUsers();
+    stop();
+  };
 }
 
 /** Counts each user once. */
 export async function like(post: string) {
-  await incrementCounter(counter(getFirestore(), `likes:${post}`), 1, { once: await userId() });
+  await incrementCounter(counterOf(`likes:${post}`), 1, { once: await userId() });
 }
 
 export async function unlike(post: string) {
-  await undoIncrement(counter(getFirestore(), `likes:${post}`), await userId());
+  await undoIncrement(counterOf(`likes:${post}`), await userId());
 }
 
 let signIn: Promise<unknown> | undefined;
 
-/** The uid of the signed-in user. Without one, signs in anonymously, once for the page: switch that on in the Firebase console. */
+/** The uid of the signed-in user. Without one, signs in anonymously, once for all calls that wait: switch that on in the Firebase console. */
 async function userId(): Promise<string> {
   const auth = getAuth();
   await auth.authStateReady();

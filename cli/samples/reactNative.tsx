@@ -1,0 +1,92 @@
+/** A view counter and a like button. Use them where your app has called `initializeApp`. This file is yours to change. */
+import { getAuth, onAuthStateChanged, signInAnonymously } from "firebase/auth";
+import { getFirestore } from "firebase/firestore";
+import { counter, incrementCounter, undoIncrement } from "firestore-tally";
+import { useCounter, useIncremented } from "firestore-tally/react";
+import { useEffect, useState } from "react";
+import { Pressable, Text } from "react-native";
+
+function counterOf(id: string) {
+  return counter(getFirestore(), id);
+}
+
+/** Counts a view of a page and shows how many there are: <Views page="home" /> */
+export function Views({ page }: { page: string }) {
+  useEffect(() => {
+    countView(page).catch(console.error);
+  }, [page]);
+  return (
+    <Text>
+      <Total id={`views:${page}`} /> views
+    </Text>
+  );
+}
+
+/** Counts each user once, and back: <LikeButton post="42" /> */
+export function LikeButton({ post }: { post: string }) {
+  const id = `likes:${post}`;
+  const user = useUser();
+  const hasLiked = useIncremented(counterOf(id), user ?? undefined);
+  const liked = user === null ? false : hasLiked;
+  const toggle = async () => {
+    const once = await userId();
+    await (liked ? undoIncrement(counterOf(id), once) : incrementCounter(counterOf(id), 1, { once }));
+  };
+  return (
+    <Pressable
+      accessibilityRole="button"
+      accessibilityState={{ selected: liked === true }}
+      disabled={liked === undefined}
+      onPress={() => toggle().catch(console.error)}
+    >
+      <Text>
+        {liked ? "♥" : "♡"} <Total id={id} />
+      </Text>
+    </Pressable>
+  );
+}
+
+/** A watch that the rules refuse has ended. So each user gets a new one. */
+function Total({ id }: { id: string }) {
+  const user = useUser();
+  return user === undefined ? "…" : <UsersTotal key={user} id={id} />;
+}
+
+function UsersTotal({ id }: { id: string }) {
+  return useCounter(counterOf(id)).total ?? "…";
+}
+
+/** The pages that this load of the app has counted: React's StrictMode runs an effect twice. */
+const counted = new Set<string>();
+
+async function countView(page: string) {
+  if (counted.has(page)) return;
+  counted.add(page);
+  // A write that is under way when the user changes waits until that user is back.
+  await userId();
+  await incrementCounter(counterOf(`views:${page}`));
+}
+
+/** The uid of the signed-in user: `undefined` until the first sign-in, `null` after a sign-out or a failed sign-in. */
+function useUser() {
+  const [user, setUser] = useState<string | null>();
+  useEffect(() => {
+    userId().catch(() => setUser(null));
+    return onAuthStateChanged(getAuth(), (next) => setUser((before) => next?.uid ?? (before && null)));
+  }, []);
+  return user;
+}
+
+let signIn: Promise<unknown> | undefined;
+
+/** The uid of the signed-in user. Without one, signs in anonymously, once for all calls that wait: switch that on in the Firebase console. */
+async function userId(): Promise<string> {
+  const auth = getAuth();
+  await auth.authStateReady();
+  if (auth.currentUser) return auth.currentUser.uid;
+  signIn ??= signInAnonymously(auth).finally(() => {
+    signIn = undefined;
+  });
+  await signIn;
+  return userId();
+}
