@@ -26,7 +26,10 @@ const TOOLS = ["test/simulation/emulator/*.test.ts", "test/testkit/governor.test
 
 export default defineConfig({
   test: {
-    tags: [{ name: "deep", description: "Takes so long that `npm test` leaves it to `npm run test:deep`." }],
+    tags: [
+      { name: "deep", description: "Takes so long that `npm test` leaves it to `npm run test:deep`." },
+      { name: "nightly", description: "Takes so long that `npm run test:deep` leaves it to `npm run test:nightly`." },
+    ],
     // Unit tests stand beside their source and need nothing, nor does the simulation; the others need the emulators.
     projects: [
       {
@@ -57,7 +60,7 @@ export default defineConfig({
             "test/simulation/*.test.ts",
             "test/{faults,browser,migration,adopting,regions}/**",
             "test/{topItems,visitors}/**",
-            "test/packaging/{compatibility,endToEnd,eventLog,kit,setup,upgrade}.test.ts",
+            "test/packaging/{compatibility,endToEnd,eventLog,kit,rehearsal,setup,upgrade}.test.ts",
             "test/functions/ingestFaults.test.ts",
             ...IN_FUNCTIONS_EMULATOR,
             "test/mobile/kotlin.test.ts",
@@ -103,11 +106,11 @@ export default defineConfig({
           include: ["test/simulation/*.test.ts", "test/{topItems,visitors}/*.test.ts"],
         },
       },
-      // Each of the others starts a suite of its own: it installs the kit itself, or breaks the suite.
+      // Each of the others starts a suite of its own, or needs none: it installs the kit itself, or breaks the suite.
       {
         test: {
           name: "packaging",
-          include: ["test/packaging/{kit,setup,upgrade}.test.ts"],
+          include: ["test/packaging/{kit,rehearsal,setup,upgrade}.test.ts"],
           fileParallelism: false,
           testTimeout: 240_000,
           hookTimeout: 300_000,

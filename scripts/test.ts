@@ -93,7 +93,10 @@ const SUITES: Readonly<Record<string, Suite>> = {
         ...vitest("endToEnd", "pubsub"),
         ...withoutLoad,
       ],
-      "init, and the kit as it is installed": [...vitest("packaging"), "setup", "kit"],
+      "init, the kit as it is installed, a rehearsed deployment": [
+        ...vitest("packaging"),
+        ...["setup", "kit", "rehearsal", "--tags-filter", "!nightly"],
+      ],
       "faults on a suite of their own": [...vitest("faults"), "test/faults"],
       // The first 300 of 20,000: the same code in a fraction of the time.
       "npm start -- --once --flights 300": [
@@ -110,6 +113,7 @@ const SUITES: Readonly<Record<string, Suite>> = {
     tolerant: { "every version of each peer": [...emulators("--as", "hosted"), ...vitest("packages")] },
     alone: {
       "from the extension to the kit": [...vitest("packaging"), "upgrade"],
+      "every rehearsed deployment": [...vitest("packaging"), "rehearsal"],
       "end to end, 30 ms of latency each way": [
         ...emulators("--latency", "30"),
         ...vitest("endToEnd"),
