@@ -21,6 +21,9 @@ const WITHOUT_EMULATORS = [
 /** `doctor` asks the Functions emulator which functions are loaded. */
 const IN_FUNCTIONS_EMULATOR = ["test/packaging/doctor.test.ts", "test/docs/cli.test.ts"];
 
+/** Each starts what it needs itself: a suite, or a rehearsal of a deployment. */
+const PACKAGING = "test/packaging/{emulatorImport,kit,rehearsal,setup,upgrade}.test.ts";
+
 /** Models of Firestore, which change rarely, and the test of an app, whose project is the default one. */
 const TOOLS = ["test/simulation/emulator/*.test.ts", "test/testkit/governor.test.ts", "test/examples/appTest.test.ts"];
 
@@ -60,7 +63,8 @@ export default defineConfig({
             "test/simulation/*.test.ts",
             "test/{faults,browser,migration,adopting,regions}/**",
             "test/{topItems,visitors}/**",
-            "test/packaging/{compatibility,emulatorImport,endToEnd,eventLog,kit,setup,upgrade}.test.ts",
+            "test/packaging/{compatibility,endToEnd,eventLog}.test.ts",
+            PACKAGING,
             "test/functions/ingestFaults.test.ts",
             ...IN_FUNCTIONS_EMULATOR,
             "test/mobile/kotlin.test.ts",
@@ -106,11 +110,11 @@ export default defineConfig({
           include: ["test/simulation/*.test.ts", "test/{topItems,visitors}/*.test.ts"],
         },
       },
-      // Each of the others starts a suite of its own: it installs the kit itself, or breaks the suite.
+      // Each of the others starts a suite of its own, or needs none: it installs the kit itself, or breaks the suite.
       {
         test: {
           name: "packaging",
-          include: ["test/packaging/{emulatorImport,kit,setup,upgrade}.test.ts"],
+          include: [PACKAGING],
           fileParallelism: false,
           testTimeout: 240_000,
           hookTimeout: 300_000,

@@ -94,7 +94,10 @@ const SUITES: Readonly<Record<string, Suite>> = {
         ...vitest("endToEnd", "pubsub"),
         ...withoutLoad,
       ],
-      "init, and the kit as it is installed": [...vitest("packaging"), "setup", "kit"],
+      "init, the kit as it is installed, a rehearsed deployment": [
+        ...vitest("packaging"),
+        ...["setup", "kit", "rehearsal", "--tags-filter", "!nightly"],
+      ],
       "faults on a suite of their own": [...vitest("faults"), "test/faults"],
       // The first 300 of 20,000: the same code in a fraction of the time.
       "npm start -- --once --flights 300": [
@@ -117,6 +120,10 @@ const SUITES: Readonly<Record<string, Suite>> = {
       "from the extension to the kit, and an import of emulator data": [
         ...vitest("packaging"),
         ...["upgrade", "emulatorImport"],
+      ],
+      "every rehearsed deployment, init with Next.js": [
+        ...vitest("packaging"),
+        ...["rehearsal", "setup", "--tags-filter", "nightly"],
       ],
       "end to end, 30 ms of latency each way": [
         ...emulators("--latency", "30"),

@@ -137,10 +137,12 @@ async function serve(app: App, script: string): Promise<string> {
 }
 
 describe.each([
-  ["Vite and React, where only users may read", viteApp, "preview", letUsersRead],
-  ["Next.js", nextApp, "start", undefined],
-] as const)("%s", (_, files, script, edit) => {
-  test("a view and a like are counted after three commands, in less than five minutes", async () => {
+  ["Vite and React, where only users may read", viteApp, "preview", letUsersRead, []],
+  ["Next.js", nextApp, "start", undefined, ["nightly"]],
+] as const)("%s", (_, files, script, edit, tags) => {
+  test("a view and a like are counted after three commands, in less than five minutes", {
+    tags: [...tags],
+  }, async () => {
     const app = await createApp(files);
     const start = performance.now();
     const took = await install(app, edit);

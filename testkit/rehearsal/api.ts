@@ -1,0 +1,79 @@
+/**
+ * How a request finds its answer: routes in the notation of Google's own definitions (https://google.aip.dev/127), refusals in the shape of
+ * its errors (https://google.aip.dev/193).
+ */
+import type { Cloud } from "./cloud.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: bodies of many APIs; what a route needs of one, it reads
+export type Body = any;
+
+export interface ApiCall {
+  /** What the names in braces stand for. */
+  readonly names: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  readonly body: Body;
+  readonly bytes: Uint8Array;
+}
+
+export interface Route {
+  readonly method: string;
+  readonly host: string;
+  readonly path: RegExp;
+  handle(call: ApiCall): unknown;
+}
+
+/** The routes of a service. */
+export type Service = (cloud: Cloud) => Route[];
+
+// The path is such as `/v2/{name=projects/*/locations/*/functions/*}`: a star is a segment, two are any number of segments.
+export function route(method: string, host: string, path: string, handle: Route["handle"]): Route {
+  const segments = (text: string) =>
+    text.replace(/[.()]/g, "\\$&").replace(/\*\*|\*/g, (stars) => (stars === "**" ? ".+" : "[^/:]+"));
+  const pattern = path
+    .split(/(\{[^}]+\})/)
+    .map((part) => {
+      const [, name, value = "*"] = /^\{(\w+)=?(.*)\}$/.exec(part) ?? [];
+      return name === undefined ? segments(part) : `(?<${name}>${segments(value || "*")})`;
+    })
+    .join("");
+  return { method, host, path: new RegExp(`^${pattern}$`), handle };
+}
+
+/** Of codes that several statuses have, the one that these APIs use. */
+const STATUSES: Readonly<Record<number, string>> = {
+  400: "INVALID_ARGUMENT",
+  403: "PERMISSION_DENIED",
+  404: "NOT_FOUND",
+  409: "ALREADY_EXISTS",
+  429: "RESOURCE_EXHAUSTED",
+  500: "INTERNAL",
+};
+
+/** What Google is known to answer. */
+export class Refusal extends Error {
+  readonly code: number;
+  readonly reason: string | undefined;
+
+  constructor(code: number, message: string, reason?: string) {
+    super(message);
+    this.code = code;
+    this.reason = reason;
+  }
+
+  toJSON(): object {
+    const info = { "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: this.reason };
+    const { code, message, reason } = this;
+    return { error: { code, message, status: STATUSES[code] ?? "UNKNOWN", ...(reason && { details: [info] }) } };
+  }
+}
+
+export function notFound(what = "Requested entity"): Refusal {
+  return new Refusal(404, `${what} was not found.`);
+}
+
+/** A long-running operation that has ended (https://google.aip.dev/151): delays are not part of a rehearsal. */
+export function operation(cloud: Cloud, name: string, response: object = {}): object {
+  const ended = { name, done: true, response };
+  cloud.operations.set(name, ended);
+  return ended;
+}

@@ -1,0 +1,110 @@
+/** All of Google's APIs that a deployment calls: a request in, a status and a body out. */
+import { type Body, Refusal, type Route, route } from "./api.ts";
+import type { Cloud } from "./cloud.ts";
+import { artifactRegistry } from "./services/artifactRegistry.ts";
+import { cloudFunctions } from "./services/cloudFunctions.ts";
+import { cloudRun } from "./services/cloudRun.ts";
+import { cloudScheduler } from "./services/cloudScheduler.ts";
+import { cloudTasks } from "./services/cloudTasks.ts";
+import { firestore } from "./services/firestore.ts";
+import { iam } from "./services/iam.ts";
+import { project } from "./services/project.ts";
+import { pubsub } from "./services/pubsub.ts";
+import { securityRules } from "./services/securityRules.ts";
+import { serviceUsage } from "./services/serviceUsage.ts";
+
+export interface Request {
+  readonly method: string;
+  readonly host: string;
+  /** With its query. */
+  readonly url: string;
+  readonly bytes: Uint8Array;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly body: Body;
+}
+
+const SERVICES = [
+  ...[project, iam, serviceUsage, firestore, securityRules, cloudFunctions, cloudRun, cloudTasks, cloudScheduler],
+  ...[pubsub, artifactRegistry],
+];
+
+/** The APIs that refuse every call until they are enabled, as far as a deployment needs them. */
+const TO_ENABLE =
+  /^(artifactregistry|cloudbuild|cloudfunctions|cloudscheduler|cloudtasks|eventarc|firestore|pubsub|run)\./;
+
+/** @returns the APIs of a project. A function: no network, no time. */
+export function googleApis(cloud: Cloud): (request: Request) => Answer {
+  const routes: readonly Route[] = [
+    ...SERVICES.flatMap((service) => service(cloud)),
+    ...["v1", "v1beta1", "v2"].map((version) =>
+      route("GET", "*", `/${version}/{name=**}`, ({ names: { name = "" } }) => {
+        const found = cloud.operations.get(name);
+        if (!found) throw new NoRoute();
+        return found;
+      }),
+    ),
+  ];
+  const failures = new Map<object, number>();
+
+  function handle({ method, host, url, bytes }: Request, body: Body): unknown {
+    const { pathname, searchParams } = new URL(url, `https://${host}`);
+    const path = decodeURIComponent(pathname);
+    const called = `${method} ${host}${path}`;
+    for (const failure of cloud.scenario.failures) {
+      const times = failures.get(failure) ?? 0;
+      if (!failure.match.test(called) || times >= (failure.times ?? Number.POSITIVE_INFINITY)) continue;
+      failures.set(failure, times + 1);
+      throw new Refusal(failure.status, failure.message);
+    }
+    // https://cloud.google.com/service-usage/docs/enable-disable
+    if (cloud.scenario.apis === "none" && TO_ENABLE.test(host) && !cloud.enabledApis.has(host))
+      throw new Refusal(403, `${host} has not been used in this project before or it is disabled.`, "SERVICE_DISABLED");
+    const found = routes.find(
+      (one) => one.method === method && (one.host === host || one.host === "*") && one.path.test(path),
+    );
+    if (!found) throw new NoRoute();
+    return found.handle({ names: { ...found.path.exec(path)?.groups }, query: searchParams, body, bytes });
+  }
+
+  return (request) => {
+    try {
+      return { status: 200, body: handle(request, parse(request.bytes)) };
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      return { status: error.code, body: error };
+    }
+  };
+}
+
+/** The same, for a deployment: what it asks is recorded. */
+export function recordedApis(cloud: Cloud): (request: Request) => Answer {
+  const answer = googleApis(cloud);
+  return (request) => {
+    const { method, host, url, bytes } = request;
+    const { status, body } = answer(request);
+    const path = decodeURIComponent(new URL(url, `https://${host}`).pathname);
+    if (body instanceof NoRoute) cloud.problems.add(`the rehearsal has no answer to ${method} ${host}${path}`);
+    const error = body instanceof Refusal ? body.message : undefined;
+    cloud.requests.push({ method, host, path, body: parse(bytes), status, error });
+    return { status, body };
+  };
+}
+
+/** An API that the rehearsal does not know. */
+class NoRoute extends Refusal {
+  constructor() {
+    super(404, "The rehearsal has no answer to this.");
+  }
+}
+
+/** The body of a request; `undefined` if it is not JSON. */
+function parse(bytes: Uint8Array): Body {
+  try {
+    return JSON.parse(Buffer.from(bytes).toString());
+  } catch {
+    return undefined;
+  }
+}

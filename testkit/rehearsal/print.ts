@@ -1,0 +1,55 @@
+/** A report as text: what exists after the deployment, then what looks wrong. */
+import { paint } from "../../cli/src/output.ts";
+import { bulletList, table } from "../../cli/src/table.ts";
+import type { Report } from "./rehearsal.ts";
+
+/** Said with each report, so that none is taken for more than it is. */
+const NOT_SHOWN = [
+  "rights: your account's, and those of accounts of your own",
+  "builds: whether Cloud Build can install and start the functions",
+  "delays: of builds, indexes, new accounts and newly enabled APIs",
+  "quotas",
+  "what your project has already, such as the indexes that --force would delete",
+] as const;
+
+export function textOf(report: Report): string {
+  const { functions, changes, problems, exitCode, seconds } = report;
+  const rows = functions.map(({ name, region, memory, instances, trigger }) => [
+    name,
+    region,
+    memory,
+    instances,
+    trigger,
+  ]);
+  const accounts = [...Map.groupBy(functions, ({ account }) => account)];
+  const runtimes = [...new Set(functions.map(({ runtime }) => runtime))].join(", ");
+  const { created, updated, deleted } = changes;
+  const lists = {
+    accounts: accounts.map(([account, those]) => `${account}: ${those.length} functions`),
+    "new accounts": report.createdAccounts,
+    "new roles": report.roles,
+    queues: report.queues,
+    jobs: report.jobs,
+    topics: report.topics,
+    "public functions": report.publicFunctions,
+    databases: report.databases,
+    rules: report.rules,
+    indexes: [
+      `${report.indexes}, and ${report.exemptions} fields with indexes of their own, ${report.ttlPolicies} with a TTL policy`,
+    ],
+    source: report.uploads,
+    APIs: [report.apis.join(", ")],
+  };
+  return [
+    `${functions.length} functions (${runtimes}): ${created} created, ${updated} updated, ${deleted} deleted`,
+    table(
+      rows,
+      ["left", "left", "right", "right", "left"],
+      ["function", "region", "memory", "instances", "started by"],
+    ),
+    ...Object.entries(lists).flatMap(([title, items]) => (items.length > 0 ? [bulletList(title, items)] : [])),
+    bulletList("not shown by a rehearsal", NOT_SHOWN),
+    problems.length > 0 ? bulletList("problems", problems) : paint("green", "Nothing looks wrong."),
+    `firebase deploy ended with code ${exitCode} after ${seconds.toFixed(0)} s`,
+  ].join("\n\n");
+}

@@ -1,0 +1,87 @@
+/**
+ * What `firebase deploy` would create of an app, and what looks wrong: the real CLI against a fake of Google's APIs.
+ *
+ *     npm run rehearse -- <folder> [options] [arguments of firebase deploy]
+ */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { Command, Option } from "commander";
+import { databasesIn } from "./firebaseJson.ts";
+import { textOf } from "./print.ts";
+import { startRehearsal } from "./rehearsal.ts";
+import { type Scenario, USUAL } from "./scenario.ts";
+
+interface Options {
+  readonly database: boolean;
+  readonly databaseLocation?: string;
+  readonly databaseEdition?: "standard" | "enterprise";
+  readonly newProject?: boolean;
+  readonly project: string;
+  readonly json?: boolean;
+}
+
+const INTERRUPTED = 130;
+
+const EXAMPLES = `
+Examples:
+  npm run rehearse -- ../shop                              with a database in nam5, or where firebase.json has it
+  npm run rehearse -- ../shop --database-location eur3     with one in eur3
+  npm run rehearse -- ../shop --no-database                without one: the CLI creates it
+  npm run rehearse -- ../shop --only functions:tally       with arguments of firebase deploy
+  npm run --silent rehearse -- ../shop --json              for programs
+
+The exit code is 1 if the deployment fails or anything looks wrong. Nothing in the folder changes, and nothing reaches Google.`;
+
+const program = new Command("npm run rehearse --")
+  .description("Shows what `firebase deploy` would create of an app, and what looks wrong.")
+  .argument("<folder>", "of the app, with firebase.json; its functions are installed, or a predeploy installs them")
+  .argument("[arguments...]", "of firebase deploy (default: --only firestore,functions)")
+  .option("--database-location <location>", "the databases exist there")
+  .addOption(new Option("--database-edition <edition>", "of the databases").choices(["standard", "enterprise"]))
+  .option("--no-database", "no database exists yet")
+  .option("--new-project", "no API is enabled yet, which takes minutes")
+  .option("-P, --project <id>", "for its .env.<project> and .firebaserc", "demo-app")
+  .option("--json", "prints the report as JSON")
+  .allowUnknownOption()
+  .addHelpText("after", EXAMPLES)
+  .parse();
+const [folder = "", ...args] = program.args;
+const options = program.opts<Options>();
+process.exitCode = await main();
+
+async function main(): Promise<number> {
+  if (!existsSync(join(folder, "firebase.json"))) {
+    console.error(`${folder}: there is no firebase.json; name the folder of an app that has one`);
+    return 2;
+  }
+  const interruption = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interruption.abort());
+  const rehearsal = await startRehearsal({
+    ...{ folder, project: options.project, scenario: scenarioOf(), signal: interruption.signal },
+    onLine: (line) => console.error(line),
+  });
+  try {
+    const report = await rehearsal.deploy(...args);
+    // What the CLI printed has been shown.
+    console.log(options.json ? JSON.stringify({ ...report, printed: undefined }, null, 2) : textOf(report));
+    return report.exitCode === 0 && report.problems.length === 0 ? 0 : 1;
+  } catch (error) {
+    if (!interruption.signal.aborted) throw error;
+    return INTERRUPTED;
+  } finally {
+    rehearsal.close();
+  }
+}
+
+function scenarioOf(): Partial<Scenario> {
+  const { database, databaseLocation, databaseEdition, newProject } = options;
+  const apis = newProject ? ({ apis: "none" } as const) : {};
+  if (!database) return { ...apis, databases: {} };
+  const named = [{ database: "(default)" }, ...databasesIn(folder)];
+  const databases = named.map(({ database: id, location, edition }: ReturnType<typeof databasesIn>[number]) => {
+    const locationId = databaseLocation ?? location ?? USUAL.databases["(default)"]?.locationId ?? "";
+    const databaseEdition_ = (databaseEdition ?? edition)?.toUpperCase() === "ENTERPRISE" ? "ENTERPRISE" : "STANDARD";
+    return [id, { locationId, databaseEdition: databaseEdition_ }] as const;
+  });
+  return { ...apis, databases: Object.fromEntries(databases) };
+}

@@ -1,0 +1,41 @@
+/** Security rules: rulesets, and which one is in force (https://firebase.google.com/docs/reference/rules/rest). */
+import { notFound, route, type Service } from "../api.ts";
+
+const HOST = "firebaserules.googleapis.com";
+
+/** https://firebase.google.com/docs/firestore/quotas#security_rules */
+const LARGEST_RULES = 256 * 1_024;
+
+export const securityRules: Service = (cloud) => [
+  route("POST", HOST, "/v1/projects/*:test", ({ body }) => {
+    const [{ content }] = body.source.files;
+    const description = `Rules are larger than ${LARGEST_RULES} bytes.`;
+    const issue = { severity: "ERROR", sourcePosition: { line: 1, column: 1 }, description };
+    return { testResults: [], issues: Buffer.byteLength(content) > LARGEST_RULES ? [issue] : [] };
+  }),
+  route("POST", HOST, "/v1/{parent=projects/*}/rulesets", ({ names: { parent }, body }) => {
+    const name = `${parent}/rulesets/${cloud.newId("ruleset")}`;
+    cloud.rulesets.set(name, { ...body, name });
+    return { name };
+  }),
+  route("GET", HOST, "/v1/{name=projects/*/rulesets/*}", ({ names: { name = "" } }) => {
+    const found = cloud.rulesets.get(name);
+    if (!found) throw notFound();
+    return found;
+  }),
+  route("GET", HOST, "/v1/projects/*/releases", () => ({ releases: [...cloud.releases.values()] })),
+  route("GET", HOST, "/v1/{name=projects/*/releases/**}", ({ names: { name = "" } }) => {
+    const found = cloud.releases.get(name);
+    if (!found) throw notFound();
+    return found;
+  }),
+  route("PATCH", HOST, "/v1/{name=projects/*/releases/**}", ({ names: { name = "" }, body: { release } }) => {
+    if (!cloud.releases.has(name)) throw notFound();
+    cloud.releases.set(name, release);
+    return release;
+  }),
+  route("POST", HOST, "/v1/projects/*/releases", ({ body }) => {
+    cloud.releases.set(body.name, body);
+    return body;
+  }),
+];
