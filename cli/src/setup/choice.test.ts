@@ -19,7 +19,8 @@ test("what no option gives has its default", async () => {
   expect(await chosen({}, NEW)).toMatchObject({
     ...{ open: ["views"], once: ["likes"], stock: [], visitors: [], limits: false, collection: "counters" },
     ...{ packaging: "codebase", database: "(default)", edition: "standard" },
-    entry: { location: "us-central1", edition: "standard" },
+    // Where a database is, and of which edition, is not known.
+    entry: {},
   });
 });
 

@@ -80,8 +80,9 @@ export async function choose(options: ChoiceOptions, ask: boolean, present: Pres
     limits: options.limits ?? present.rules?.limits ?? false,
     ...{ packaging, database, edition, collection },
     entry: {
-      ...((isLocationGiven || !isComplete) && { location }),
-      ...((options.edition !== undefined || !isComplete) && { edition }),
+      // What was neither given nor answered is not known: a database may exist elsewhere.
+      ...((isLocationGiven || (ask && !isComplete)) && { location }),
+      ...(options.edition !== undefined && { edition }),
     },
     parameters: {
       ...{ LOCATION: region, DATABASE_ID: database, EDITION: edition, COLLECTION: collection },

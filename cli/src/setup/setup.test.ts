@@ -197,7 +197,7 @@ describe("a second run", () => {
 
   test("tells what edits by hand contradict", async () => {
     const { init, edit, write } = createProject();
-    await init({ location: "eur3", visitors: "views" });
+    await init({ location: "eur3", edition: "standard", visitors: "views" });
     edit("firebase.json", '"standard"', '"enterprise"');
     for (const [from, to] of [
       ["LOCATION=europe-west1", "LOCATION=us-east1"],
@@ -246,7 +246,6 @@ test("a named database has files of its own, and those of the default one stay",
       rules: "firestore.eu.rules",
       indexes: "firestore.eu.indexes.json",
       location: "eur3",
-      edition: "standard",
     },
   ]);
   expect(read("counters.js")).toBeDefined();

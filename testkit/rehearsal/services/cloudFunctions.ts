@@ -77,7 +77,7 @@ function finished(asked: CloudFunction): CloudFunction {
   return { ...asked, ...state, serviceConfig: config };
 }
 
-/** The answer to a location that is none: https://github.com/firebase/firebase-tools/issues/4530 */
+/** The answer to a location that is none, as a user got it: https://github.com/dalenguyen/firebase-wordpress-plugin/issues/151 */
 function checkRegion(cloud: Cloud, region: string): void {
   if (REGIONS.includes(region)) return;
   // The answer names rights, and the CLI adds a hint at App Engine.
