@@ -31,10 +31,12 @@ export async function problemsOf(cloud: Cloud, folder: string, { exitCode, print
 
 /** The CLI's error, then its warnings, which may tell the cause. The one about the token is the rehearsal's. */
 function errorIn(printed: string): string {
-  const warnings = printed.split("\n").filter((line) => line.startsWith("⚠") && !line.includes("FIREBASE_TOKEN"));
+  const lines = printed.split("\n");
+  const warnings = lines.filter((line) => line.startsWith("⚠") && !line.includes("FIREBASE_TOKEN"));
   const [, message] = /\nError: ([\s\S]+?)(\n\n|$)/.exec(printed) ?? [];
-  const last = message ?? printed.trim().split("\n").slice(-3).join("\n");
-  return [last.trim(), ...warnings.map((line) => line.replace(/^⚠\s+/, ""))].join("\n");
+  const last = (message ?? printed.trim().split("\n").slice(-3).join("\n")).trim();
+  const thrown = lines.filter((line) => /^\w*Error: /.test(line) && !line.endsWith(last.split("\n")[0] as string));
+  return [...warnings.map((line) => line.replace(/^⚠\s+/, "")), ...thrown, last].join("\n");
 }
 
 /** Of a resource that may be missing or exist, the CLI asks first; it creates topics and releases of rules without. */
