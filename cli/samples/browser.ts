@@ -9,7 +9,7 @@ function counterOf(id: string) {
 
 /** Call it when a page opens. */
 export async function countView(page: string) {
-  // A write that is under way when the user changes waits until that user is back.
+  // Sign in first: Firestore holds a write back while another user is signed in.
   await userId();
   await incrementCounter(counterOf(`views:${page}`));
 }
@@ -17,7 +17,7 @@ export async function countView(page: string) {
 /** Calls `show` with each total. Returns a function that ends it. */
 export function watchViews(page: string, show: (total: number) => void) {
   let stop = () => {};
-  // A watch that the rules refuse has ended. So each user gets a new one.
+  // The rules may end a listener. So each user gets a new one.
   const stopUsers = onAuthStateChanged(getAuth(), () => {
     stop();
     stop = onCounter(counterOf(`views:${page}`), ({ total }) => show(total));
@@ -39,7 +39,7 @@ export async function unlike(post: string) {
 
 let signIn: Promise<unknown> | undefined;
 
-/** The uid of the signed-in user. Without one, signs in anonymously, once for all calls that wait: switch that on in the Firebase console. */
+/** The uid of the user. Without a user, signs in anonymously: enable anonymous sign-in in the Firebase console. */
 async function userId(): Promise<string> {
   const auth = getAuth();
   await auth.authStateReady();

@@ -22,7 +22,7 @@ export function Views({ page }: { page: string }) {
   );
 }
 
-/** Counts each user once, and back: <LikeButton post="42" /> */
+/** Counts each user once; a second click undoes it: <LikeButton post="42" /> */
 export function LikeButton({ post }: { post: string }) {
   const id = `likes:${post}`;
   const user = useUser();
@@ -44,7 +44,7 @@ export function LikeButton({ post }: { post: string }) {
   );
 }
 
-/** A watch that the rules refuse has ended. So each user gets a new one. */
+/** The rules may end a listener. So each user gets a new one. */
 function Total({ id }: { id: string }) {
   const user = useUser();
   return user === undefined ? "…" : <UsersTotal key={user} id={id} />;
@@ -60,7 +60,7 @@ const counted = new Set<string>();
 async function countView(page: string) {
   if (counted.has(page)) return;
   counted.add(page);
-  // A write that is under way when the user changes waits until that user is back.
+  // Sign in first: Firestore holds a write back while another user is signed in.
   await userId();
   await incrementCounter(counterOf(`views:${page}`));
 }
@@ -77,7 +77,7 @@ function useUser() {
 
 let signIn: Promise<unknown> | undefined;
 
-/** The uid of the signed-in user. Without one, signs in anonymously, once for all calls that wait: switch that on in the Firebase console. */
+/** The uid of the user. Without a user, signs in anonymously: enable anonymous sign-in in the Firebase console. */
 async function userId(): Promise<string> {
   const auth = getAuth();
   await auth.authStateReady();

@@ -1,6 +1,6 @@
 /** Exports the functions: as one group in a plain codebase, else one by one. */
 import { packaging } from "./deploy/packaging.ts";
-import { isLoadedByEmulator, sweepAfterLoading } from "./deploy/sweepAfterLoading.ts";
+import { isEmulatorDiscovery, sweepAfterLoading } from "./deploy/sweepAfterLoading.ts";
 import * as triggers from "./deploy/triggers.ts";
 
 const isGrouped = packaging() === "plain codebase";
@@ -28,4 +28,4 @@ export const {
 } = single;
 export const tally = isGrouped ? { ...triggers } : undefined;
 
-if (isLoadedByEmulator(process.env)) void sweepAfterLoading(process.env);
+if (isEmulatorDiscovery(process.env)) void sweepAfterLoading(process.env);

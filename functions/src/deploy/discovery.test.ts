@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { checkDiscovery } from "./discovery.ts";
+import { onDiscovery } from "./discovery.ts";
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -10,13 +10,13 @@ test.each([
   [{ LOCATION: "europe" }, "a region of functions, such as us-central1"],
   [{ SERVICE_ACCOUNT: "tally@" }, 'SERVICE_ACCOUNT is "tally@"; set it to the whole email'],
 ])("a deployment of %j is refused before anything is created: %s", (values, message) => {
-  expect(() => checkDiscovery({ ...discovery, ...values })).toThrow(message);
+  expect(() => onDiscovery({ ...discovery, ...values })).toThrow(message);
   // In a deployed function the values are what they are.
-  expect(() => checkDiscovery(values)).not.toThrow();
+  expect(() => onDiscovery(values)).not.toThrow();
 });
 
 test("a deployment by an old Node.js is told so", () => {
   vi.stubGlobal("process", { ...process, versions: { node: "20.19.0" } });
-  expect(() => checkDiscovery(discovery)).toThrow("needs Node.js 22 or newer, and the Firebase CLI runs in 20.19.0");
+  expect(() => onDiscovery(discovery)).toThrow("needs Node.js 22 or newer, and the Firebase CLI runs in 20.19.0");
   vi.unstubAllGlobals();
 });

@@ -1,7 +1,7 @@
 /**
- * What is checked and declared when the Firebase CLI asks the code which functions there are. The values of `.env` are in the environment
- * then. A wrong one ends the deployment before anything is created. Without this check the CLI would create rules and indexes first, and
- * fail later with a message about something else.
+ * Runs when the Firebase CLI discovers the functions. It checks parameters, and declares roles. The values of `.env` are in the environment
+ * then. An invalid value ends the deployment before anything is created. Without the check the CLI creates indexes first, and then fails
+ * with a message about something else.
  *
  * https://firebase.google.com/docs/functions/config-env
  */
@@ -21,7 +21,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
  *
  * @throws CounterError `counter/invalid-config`, naming the parameter, its value and what is accepted
  */
-export function checkDiscovery(environment: Environment): void {
+export function onDiscovery(environment: Environment): void {
   if (environment.FUNCTIONS_CONTROL_API !== "true" || packaging() === "extension") return;
   const { LOCATION, SERVICE_ACCOUNT } = environment;
   checkNode(process.versions.node);

@@ -4,7 +4,7 @@
  * Sources: https://firebase.google.com/docs/functions/task-functions, https://cloud.google.com/eventarc/docs/run/roles-permissions
  */
 
-/** Wanted on the account itself, where that can be said: the CLI grants it for all accounts of the project. */
+/** Needed on the account itself. The CLI can grant it only on the project, and so for all accounts. */
 export const ACT_AS = "roles/iam.serviceAccountUser";
 
 /** Needed for the topic of `EVENTS_TOPIC`. */
@@ -13,7 +13,7 @@ export const PUBLISHER = "roles/pubsub.publisher";
 /** Needed for the channel of `EVENTARC_CHANNEL`. */
 const EVENT_PUBLISHER = "roles/eventarc.publisher";
 
-/** As firebase-functions has it. */
+/** The type of firebase-functions. */
 export type Role = `roles/${string}.${string}`;
 
 type Values = Readonly<Record<string, string | undefined>>;

@@ -2,7 +2,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
-import { isLoadedByEmulator, sweepAfterLoading } from "./sweepAfterLoading.ts";
+import { isEmulatorDiscovery, sweepAfterLoading } from "./sweepAfterLoading.ts";
 
 let server: Server;
 let address: string;
@@ -34,9 +34,9 @@ const discovery = () => ({
 });
 
 test("only the discovery of an emulator with Firestore and tasks looks: no deployment, no worker, no instance", () => {
-  expect(isLoadedByEmulator(discovery())).toBe(true);
+  expect(isEmulatorDiscovery(discovery())).toBe(true);
   for (const name of Object.keys(discovery()).filter((one) => one !== "GCLOUD_PROJECT"))
-    expect(isLoadedByEmulator({ ...discovery(), [name]: undefined }), name).toBe(false);
+    expect(isEmulatorDiscovery({ ...discovery(), [name]: undefined }), name).toBe(false);
 });
 
 test.each([

@@ -1,10 +1,9 @@
 /**
- * In the emulator, which runs no schedule, one sweep after the functions have loaded. Data that is imported lacks the tasks that were
- * scheduled when it was exported, so a counter whose poll is among these would stay stale until its next write.
+ * Requests one sweep after the emulator has loaded the functions. The emulator runs no schedule, and imported data lacks its scheduled tasks.
+ * So a counter whose poll is among these would stay stale until its next write.
  *
- * Nothing of the functions runs when they have loaded: a process starts with the first request. The one process that runs before is the
- * discovery, which must end before the functions are there. So it hands the request for a sweep to the tasks emulator, which repeats it
- * until the function exists. Discovery is told by `FUNCTIONS_CONTROL_API` (lib/deploy/functions/runtimes/node of firebase-tools), which
+ * A process of the functions starts only with the first request. Discovery runs before, and must end before the functions exist. So it
+ * hands the request to the tasks emulator, which repeats it until the function exists. Discovery is recognized by `FUNCTIONS_CONTROL_API` (lib/deploy/functions/runtimes/node of firebase-tools), which
  * no instance in production has.
  */
 import { GROUP, packaging } from "./packaging.ts";
@@ -13,7 +12,7 @@ import { DEFAULT_PARAMETERS } from "./parseConfig.ts";
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Whether this process is the discovery of an emulator that has what a sweep needs. */
-export function isLoadedByEmulator(environment: Environment): boolean {
+export function isEmulatorDiscovery(environment: Environment): boolean {
   const { FUNCTIONS_CONTROL_API, FUNCTIONS_EMULATOR, ...others } = environment;
   const needed = [others.FIRESTORE_EMULATOR_HOST, others.CLOUD_TASKS_EMULATOR_HOST, others.FIREBASE_EMULATOR_HUB];
   return [FUNCTIONS_CONTROL_API, FUNCTIONS_EMULATOR, ...needed].every(Boolean);

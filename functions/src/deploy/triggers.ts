@@ -31,7 +31,7 @@ import { keepBodies } from "../ingest/requestBody.ts";
 import { createHttpTotals } from "../totals/index.ts";
 import { createBackend } from "./backend.ts";
 import { defineWhereRun, sdk } from "./coldStart.ts";
-import { checkDiscovery } from "./discovery.ts";
+import { onDiscovery } from "./discovery.ts";
 import { functionOptions, minInstances } from "./functionOptions.ts";
 import { packaging } from "./packaging.ts";
 import { deployedIngestConfig, deployedTotalsCounters, params } from "./parameters.ts";
@@ -64,7 +64,7 @@ const itemHandler = lazily((backend) => createMergeHandler(backend, itemMerging)
 
 const isExtension = packaging() === "extension";
 
-checkDiscovery(process.env);
+onDiscovery(process.env);
 const options = functionOptions();
 
 /** Events are retried for up to a day. The deletion of a shard needs no trigger: the fold has written its count to `base`. */
