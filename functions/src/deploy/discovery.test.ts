@@ -15,6 +15,12 @@ test.each([
   expect(() => onDiscovery(values)).not.toThrow();
 });
 
+test("a region that is newer than the list is deployed, with a warning", () => {
+  const warn = vi.spyOn(console, "warn").mockReturnValue();
+  onDiscovery({ ...discovery, LOCATION: "us-west8" });
+  expect(warn).toHaveBeenCalledWith(expect.stringContaining("is it misspelt?"));
+});
+
 test("a deployment by an old Node.js is told so", () => {
   vi.stubGlobal("process", { ...process, versions: { node: "20.19.0" } });
   expect(() => onDiscovery(discovery)).toThrow("needs Node.js 22 or newer, and the Firebase CLI runs in 20.19.0");

@@ -42,8 +42,15 @@ function checkNode(version: string): void {
   );
 }
 
+/** A region that is newer than the list is deployed, with a warning. */
 function checkLocation(location: string): void {
   if (REGIONS.includes(location)) return;
+  if (/^[a-z]+-[a-z]+\d+$/.test(location)) {
+    console.warn(
+      `LOCATION is ${location}, a region that this version of firestore-tally-kit does not know: is it misspelt?`,
+    );
+    return;
+  }
   const [nearest] = MULTI_REGIONS[location] ?? [];
   throw invalidParameter(
     "LOCATION",

@@ -32,6 +32,20 @@ const precision = {
   },
 };
 
+const location = {
+  text: {
+    validationRegex: "^[a-z]+-[a-z]+\\d+$",
+    validationErrorMessage: "Enter a region, such as europe-west1, not eur3.",
+  },
+};
+
+const serviceAccount = {
+  text: {
+    validationRegex: "^([^@\\s]+@[^@\\s]+\\.[^@\\s]+)?$",
+    validationErrorMessage: "Enter the whole email of a service account, or nothing.",
+  },
+};
+
 const yesOrNo = { text: { validationRegex: "^(yes|no)$", validationErrorMessage: "Enter yes or no." } };
 
 const edition = {
@@ -46,6 +60,7 @@ export const params = {
   // What most deployments set.
   location: defineString("LOCATION", {
     default: DEFAULTS.LOCATION,
+    input: location,
     description: "The region the functions run in: choose the one nearest to the database.",
   }),
   database: defineString("DATABASE_ID", {
@@ -210,6 +225,7 @@ export const params = {
   // The account and the instances of the functions: not in the extension.
   serviceAccount: defineString("SERVICE_ACCOUNT", {
     default: INSTANCE_PARAMETERS.SERVICE_ACCOUNT,
+    input: serviceAccount,
     description:
       "The account the functions run as: its email. Empty: the Firebase CLI creates one, with the roles that the functions need.",
   }),
