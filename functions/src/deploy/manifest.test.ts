@@ -39,7 +39,14 @@ async function endpoints(): Promise<Readonly<Record<string, Endpoint>>> {
 afterEach(() => vi.unstubAllEnvs());
 
 describe("the extension and the function kit are the same", () => {
-  type Param = { param: string; label: string; description: string; default: string; validationRegex?: string };
+  type Param = {
+    param: string;
+    label: string;
+    description: string;
+    default: string;
+    validationRegex?: string;
+    type?: string;
+  };
   // The extension's alone: only a manifest must name the region of the trigger.
   const declared: Param[] = manifest.params.filter(({ param }: Param) => param !== "DATABASE_REGION");
   const shared = Object.values(params).filter(({ name }) => !NOT_IN_EXTENSION.includes(name));
