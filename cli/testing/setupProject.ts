@@ -3,13 +3,13 @@ import * as node from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
+import type { FileOperations } from "../src/setup/atomicWrites.ts";
+import type { Plan } from "../src/setup/carryOut.ts";
 import { makeChanges, realChanges } from "../src/setup/changes.ts";
 import { type InitOptions, prepareInit } from "../src/setup/init.ts";
 import { readProject } from "../src/setup/project.ts";
 import { planRemove } from "../src/setup/remove.ts";
-import type { Plan } from "../src/setup/setup.ts";
 import { planUpgrade, type UpgradeOptions } from "../src/setup/upgrade.ts";
-import type { Disk } from "../src/setup/wholeFiles.ts";
 
 export type Files = Readonly<Record<string, string>>;
 
@@ -22,7 +22,7 @@ export const APP: Files = {
 };
 
 /** What a command would do, or has done. */
-export interface Outcome extends Pick<Plan, "first" | "next" | "notes"> {
+export interface Outcome extends Pick<Plan, "clientChanges" | "nextCommand" | "notes"> {
   /** The files that changed. */
   readonly paths: readonly string[];
 }
@@ -38,8 +38,8 @@ export function createProject(files: Files = APP, below = "") {
   };
   for (const [path, text] of Object.entries(files)) write(path, text);
   node.mkdirSync(at(below), { recursive: true });
-  const make = (root: string, plan: Plan, disk: Disk = node): Outcome => {
-    makeChanges(root, plan.changes, disk);
+  const make = (root: string, plan: Plan, operations: FileOperations = node): Outcome => {
+    makeChanges(root, plan.changes, operations);
     return {
       ...plan,
       paths: realChanges(plan.changes)
@@ -56,15 +56,15 @@ export function createProject(files: Files = APP, below = "") {
       node.cpSync(folder, other.at(""), { recursive: true });
       return other;
     },
-    async init(options: InitOptions = {}, disk?: Disk) {
+    async init(options: InitOptions = {}, operations?: FileOperations) {
       const prepared = await prepareInit(at(below), options, false);
-      return make(prepared.folder, prepared.plan, disk);
+      return make(prepared.folder, prepared.plan, operations);
     },
-    async upgrade({ database, packages }: UpgradeOptions = {}, disk?: Disk) {
-      return make(project(database).folder, planUpgrade(project(database), packages), disk);
+    async upgrade({ database, packages }: UpgradeOptions = {}, operations?: FileOperations) {
+      return make(project(database).folder, planUpgrade(project(database), packages), operations);
     },
-    async remove(database?: string, disk?: Disk) {
-      return make(project(database).folder, planRemove(project(database)), disk);
+    async remove(database?: string, operations?: FileOperations) {
+      return make(project(database).folder, planRemove(project(database)), operations);
     },
     read: (path: string) => node.readFileSync(at(path), "utf8"),
     edit(path: string, from: string | RegExp, to: string) {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createTwoFilesPatch, diffLines } from "diff";
 import { escapeControls } from "../escape.ts";
 import { paint, print } from "../output.ts";
-import { type Disk, deleteFolder, removeLeftovers, writeWhole } from "./wholeFiles.ts";
+import { deleteFolder, type FileOperations, removeLeftovers, replaceFile } from "./atomicWrites.ts";
 
 /** A file of the project before and after; `undefined` where it does not exist. Only a folder is deleted. */
 export interface FileChange {
@@ -61,11 +61,11 @@ function painted(line: string): string {
  *
  * @param changes  also those that change nothing
  */
-export function makeChanges(folder: string, changes: readonly FileChange[], disk: Disk = node): void {
+export function makeChanges(folder: string, changes: readonly FileChange[], operations: FileOperations = node): void {
   const fileOf = ({ path }: FileChange) => join(folder, path);
-  removeLeftovers(changes.map(fileOf), disk);
+  removeLeftovers(changes.map(fileOf), operations);
   for (const change of realChanges(changes)) {
-    if (change.after === undefined) deleteFolder(fileOf(change), disk);
-    else writeWhole(fileOf(change), change.after, disk);
+    if (change.after === undefined) deleteFolder(fileOf(change), operations);
+    else replaceFile(fileOf(change), change.after, operations);
   }
 }

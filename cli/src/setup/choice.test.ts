@@ -1,45 +1,51 @@
 import { expect, test } from "vitest";
 import { type ChoiceOptions, choose, parseGroups } from "./choice.ts";
-import type { Present } from "./present.ts";
+import type { CurrentSettings } from "./currentSettings.ts";
 
-const NEW: Present = {
-  ...{ rules: undefined, packaging: undefined, isComplete: false, database: "(default)", collection: "counters" },
+const NEW: CurrentSettings = {
+  ...{
+    rules: undefined,
+    packaging: undefined,
+    hasFunctionsEntry: false,
+    database: "(default)",
+    collection: "counters",
+  },
   ...{ edition: "standard", location: "us-central1", values: {} },
 };
 const RULES = { open: ["claps"], once: [], stock: ["seats"], visitors: ["claps"], limits: true, collection: "tallies" };
-const DONE: Present = {
-  ...{ rules: RULES, packaging: "codebase", isComplete: true, database: "eu", collection: "tallies" },
+const DONE: CurrentSettings = {
+  ...{ rules: RULES, packaging: "codebase", hasFunctionsEntry: true, database: "eu", collection: "tallies" },
   ...{ edition: "enterprise", location: "eur3" },
   values: { LOCATION: "europe-west4", COLLECTION: "tallies", EVENTS_COLLECTION: "tallies", VISITORS: "ingest" },
 };
 
-const chosen = (options: ChoiceOptions, present: Present) => choose(options, false, present);
+const chosen = (options: ChoiceOptions, present: CurrentSettings) => choose(options, false, present);
 
 test("what no option gives has its default", async () => {
   expect(await chosen({}, NEW)).toMatchObject({
     ...{ open: ["views"], once: ["likes"], stock: [], visitors: [], limits: false, collection: "counters" },
     ...{ packaging: "codebase", database: "(default)", edition: "standard" },
     // Where a database is, and of which edition, is not known.
-    entry: {},
+    databaseSettings: {},
   });
 });
 
 test("a second time nothing changes but what is given, which is added to groups", async () => {
   const choice = await chosen({ once: "votes" }, DONE);
   expect(choice).toMatchObject({ ...RULES, once: ["votes"], edition: "enterprise", database: "eu" });
-  expect([choice.entry, choice.changed]).toEqual([{}, {}]);
+  expect([choice.databaseSettings, choice.changedParameters]).toEqual([{}, {}]);
 });
 
-test.each<[option: ChoiceOptions, changed: object, entry: object]>([
+test.each<[option: ChoiceOptions, changed: object, databaseSettings: object]>([
   [{ location: "nam5" }, { LOCATION: "us-central1" }, { location: "nam5" }],
   [{ location: "eur3" }, { LOCATION: "europe-west4" }, { location: "eur3" }],
   [{ edition: "standard" }, { EDITION: "standard" }, { edition: "standard" }],
   [{ collection: "sums" }, { COLLECTION: "sums", EVENTS_COLLECTION: "sums" }, {}],
   [{ visitors: "pages" }, { VISITORS: "ingest" }, {}],
   [{ visitors: "none" }, { VISITORS: "no" }, {}],
-])("%j given later sets %j, and in firebase.json %j", async (options, changed, entry) => {
-  expect(await chosen(options, DONE)).toMatchObject({ changed, entry });
-  expect(Object.keys((await chosen(options, DONE)).entry)).toEqual(Object.keys(entry));
+])("%j given later sets %j, and in firebase.json %j", async (options, changedParameters, databaseSettings) => {
+  expect(await chosen(options, DONE)).toMatchObject({ changedParameters, databaseSettings });
+  expect(Object.keys((await chosen(options, DONE)).databaseSettings)).toEqual(Object.keys(databaseSettings));
 });
 
 test("none empties a list", async () => {

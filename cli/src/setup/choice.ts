@@ -2,9 +2,9 @@
 import { type CANCEL_SYMBOL, isCancel, select, text } from "@clack/prompts";
 import type { Edition } from "../../../functions/src/decisions.ts";
 import { CommandError, FAILED, INTERRUPTED, WRONG_USAGE } from "../commandError.ts";
+import type { CurrentSettings } from "./currentSettings.ts";
 import type { Values } from "./dotenv.ts";
-import { isBeside, parseLocation, regionsBeside, whyNoLocation } from "./location.ts";
-import type { Present } from "./present.ts";
+import { isNear, locationProblem, parseLocation, regionsNear } from "./location.ts";
 import type { RulesChoice } from "./rules/composed.ts";
 import type { Packaging } from "./tallysFunctions.ts";
 
@@ -25,11 +25,11 @@ export interface Choice extends RulesChoice {
   readonly database: string;
   readonly edition: Edition;
   /** What `firebase.json` is to say of the database; what is left out stays. */
-  readonly entry: { readonly location?: string; readonly edition?: Edition };
+  readonly databaseSettings: { readonly location?: string; readonly edition?: Edition };
   /** The parameters of new functions, as far as they are not the default. */
-  readonly parameters: Values;
+  readonly initialParameters: Values;
   /** Parameters of present functions that change. */
-  readonly changed: Values;
+  readonly changedParameters: Values;
 }
 
 export interface ChoiceOptions extends Readonly<Partial<Record<GroupList, string>>> {
@@ -43,12 +43,12 @@ export interface ChoiceOptions extends Readonly<Partial<Record<GroupList, string
 
 /** @throws CommandError if a name cannot be a group */
 export function parseGroups(option: string, list: string): string[] {
-  const why = whyNoGroups(list);
+  const why = groupsProblem(list);
   if (why !== undefined) throw new CommandError(WRONG_USAGE, `--${option} ${why}`);
   return list.trim() === "none" ? [] : [...new Set(list.split(",").map((one) => one.trim()))];
 }
 
-function whyNoGroups(list: string): string | undefined {
+function groupsProblem(list: string): string | undefined {
   const isGroups = list.split(",").every((one) => /^[\w.~-]+$/.test(one.trim()));
   if (isGroups) return undefined;
   return `${JSON.stringify(list)}: name groups with letters, digits, _, -, . or ~, separated by commas, or none`;
@@ -58,37 +58,37 @@ function whyNoGroups(list: string): string | undefined {
  * @param ask  whether to ask for what no option gives; else it stays
  * @throws CommandError for a value that is not accepted, or contradicts what is there
  */
-export async function choose(options: ChoiceOptions, ask: boolean, present: Present): Promise<Choice> {
+export async function choose(options: ChoiceOptions, ask: boolean, present: CurrentSettings): Promise<Choice> {
   const groups = await chooseGroups(options, ask, present);
-  const location = await answer(
+  const location = await askText(
     "Where is your Firestore database? Such as nam5 or europe-west1",
     present.location,
     options.location,
     ask,
-    whyNoLocation,
+    locationProblem,
   );
   const isLocationGiven = options.location !== undefined || location !== present.location;
   if (isLocationGiven) parseLocation(location);
   else refuseNoLocation(location);
   const packaging = await choosePackaging(options.as, ask, present.packaging);
-  const { database, isComplete, values } = present;
+  const { database, hasFunctionsEntry, values } = present;
   const { edition = present.edition, collection = present.collection } = options;
-  const region = isBeside(values.LOCATION, location) ? (values.LOCATION as string) : regionsBeside(location)[0];
+  const region = isNear(values.LOCATION, location) ? (values.LOCATION as string) : regionsNear(location)[0];
   const visitors = visitorsParameter(groups, values.VISITORS);
   return {
     ...groups,
     limits: options.limits ?? present.rules?.limits ?? false,
     ...{ packaging, database, edition, collection },
-    entry: {
+    databaseSettings: {
       // What was neither given nor answered is not known: a database may exist elsewhere.
-      ...((isLocationGiven || (ask && !isComplete)) && { location }),
+      ...((isLocationGiven || (ask && !hasFunctionsEntry)) && { location }),
       ...(options.edition !== undefined && { edition }),
     },
-    parameters: {
+    initialParameters: {
       ...{ LOCATION: region, DATABASE_ID: database, EDITION: edition, COLLECTION: collection },
       ...(groups.visitors.length > 0 && { VISITORS: "yes" }),
     },
-    changed: {
+    changedParameters: {
       ...(isLocationGiven && { LOCATION: region }),
       ...(options.edition !== undefined && { EDITION: edition }),
       ...(options.collection !== undefined && { COLLECTION: collection }),
@@ -99,7 +99,7 @@ export async function choose(options: ChoiceOptions, ask: boolean, present: Pres
 }
 
 function refuseNoLocation(present: string): void {
-  const why = whyNoLocation(present);
+  const why = locationProblem(present);
   if (why !== undefined)
     throw new CommandError(
       FAILED,
@@ -118,14 +118,14 @@ function visitorsParameter({ visitors }: Pick<RulesChoice, "visitors">, present:
   return present === "ingest" ? "ingest" : "yes";
 }
 
-async function chooseGroups(options: ChoiceOptions, ask: boolean, { rules }: Present) {
+async function chooseGroups(options: ChoiceOptions, ask: boolean, { rules }: CurrentSettings) {
   const lists: Partial<Record<GroupList, readonly string[]>> = {};
   let areVisitorsGiven = false;
   for (const [name, list] of Object.entries(GROUP_LISTS) as [GroupList, (typeof GROUP_LISTS)[GroupList]][]) {
     const shown = rules ? rules[name].join(",") || "none" : list.default;
-    const answered = await answer(list.question, shown, options[name], ask, whyNoGroups);
-    const groups = parseGroups(name, answered);
-    if (name === "visitors") areVisitorsGiven = options.visitors !== undefined || answered !== shown;
+    const reply = await askText(list.question, shown, options[name], ask, groupsProblem);
+    const groups = parseGroups(name, reply);
+    if (name === "visitors") areVisitorsGiven = options.visitors !== undefined || reply !== shown;
     // What an option names is added; `none` empties the list. An answer replaces what the question has shown.
     const isAdded = options[name] !== undefined && groups.length > 0;
     lists[name] = isAdded ? [...new Set([...(rules?.[name] ?? []), ...groups])] : groups;
@@ -156,7 +156,7 @@ async function choosePackaging(
           : "run `npx firebase-tools functions:kits:uninstall` for it first, then this again"),
     );
   if (given !== undefined || present !== undefined || !ask) return given ?? present ?? "codebase";
-  return answered(
+  return unlessCancelled(
     await select({
       message: "How shall the functions be deployed?",
       options: [
@@ -172,20 +172,20 @@ async function choosePackaging(
   );
 }
 
-/** @param why  why an answer is not accepted; it is asked again */
-async function answer(
+/** @param problem  why a reply is not accepted; the question is asked again */
+async function askText(
   question: string,
   shown: string,
   given: string | undefined,
   ask: boolean,
-  why: (answer: string) => string | undefined,
+  problem: (reply: string) => string | undefined,
 ): Promise<string> {
   if (given !== undefined || !ask) return given ?? shown;
-  const validate = (value: string | undefined) => why(value ?? "");
-  return answered(await text({ message: question, initialValue: shown, validate, output: process.stderr }));
+  const validate = (value: string | undefined) => problem(value ?? "");
+  return unlessCancelled(await text({ message: question, initialValue: shown, validate, output: process.stderr }));
 }
 
-function answered<T extends string>(answer: T | typeof CANCEL_SYMBOL): T {
-  if (isCancel(answer)) throw new CommandError(INTERRUPTED, "interrupted; nothing was changed");
-  return answer;
+function unlessCancelled<T extends string>(reply: T | typeof CANCEL_SYMBOL): T {
+  if (isCancel(reply)) throw new CommandError(INTERRUPTED, "interrupted; nothing was changed");
+  return reply;
 }

@@ -8,15 +8,15 @@ import type { FileChange } from "./changes.ts";
 import { completeDotenv, isCut, newDotenv, type Values, valuesIn, withoutCutLine } from "./dotenv.ts";
 import { setIn } from "./json.ts";
 import {
-  BESIDE_KIT,
   CLIENT,
   type Files,
+  foreignEntriesIn,
   INDEX,
   isCutManifest,
   KIT,
   manifestIn,
   manifestWith,
-  ownInManifest,
+  SDK_DEPENDENCIES,
 } from "./kitPackage.ts";
 import { VERSION } from "./packaged.ts";
 
@@ -41,34 +41,37 @@ export function upgradedVersion(present: string | undefined, wanted: string, pac
   return isOwn ? present : wanted;
 }
 
-export interface CodebaseOrder {
+export interface CodebaseOptions {
   readonly folder: string;
   /** A folder that has the tarballs of both packages, if they do not come from the registry. */
   readonly packages: string | undefined;
   /** The parameters of a new file, as far as they are not the default. */
   readonly parameters: Values;
   /** Whether the kit is brought to this version. */
-  readonly renew: boolean;
+  readonly upgradesKit: boolean;
 }
 
 /** With what the developer has to do. */
-export interface Changes {
+export interface ChangesWithNotes {
   readonly changes: readonly FileChange[];
   readonly notes: readonly string[];
 }
 
 /** What is missing or cut is written. All else stays: code and dependencies of the developer's own, too. */
-export function codebaseChanges(files: Files, order: CodebaseOrder): Changes & { readonly newParameters: string[] } {
-  const { folder, packages } = order;
+export function codebaseChanges(
+  files: Files,
+  options: CodebaseOptions,
+): ChangesWithNotes & { readonly addedParameters: string[] } {
+  const { folder, packages } = options;
   const tarballs =
     packages === undefined ? [] : [KIT, CLIENT].map((name) => tarballChange(files, folder, packages, name));
-  const manifest = manifestChange(files, order);
+  const manifest = manifestChange(files, options);
   const index = indexChanges(files, folder, manifest.after as string);
-  const { env, newParameters } = parameterChange(files, order);
+  const { env, addedParameters } = parameterChange(files, options);
   return {
     changes: [...tarballs, manifest, ...index.changes, env],
-    notes: [...(packages === undefined ? tarballNotes(files, manifest.after as string, order) : []), ...index.notes],
-    newParameters,
+    notes: [...(packages === undefined ? tarballNotes(files, manifest.after as string, options) : []), ...index.notes],
+    addedParameters,
   };
 }
 
@@ -79,23 +82,23 @@ function tarballChange(files: Files, folder: string, packages: string, name: str
   return { path, ...(isThere ? { before: "", after: "" } : { before: undefined, after: content }) };
 }
 
-function manifestChange(files: Files, { folder, packages, renew }: CodebaseOrder): FileChange {
+function manifestChange(files: Files, { folder, packages, upgradesKit }: CodebaseOptions): FileChange {
   const path = `${folder}/package.json`;
   const present = files.read(path);
   const isFromTarball = packages !== undefined || files.has(`${folder}/${tarballOf(KIT)}`);
   const version = isFromTarball ? `file:${tarballOf(KIT)}` : `^${VERSION}`;
   const text = present === undefined || isCutManifest(present) ? manifestWith(version) : present;
   const depends = manifestIn(text)?.dependencies?.[KIT] ?? version;
-  const kept = renew ? upgradedVersion(depends, `^${VERSION}`, packages) : depends;
+  const kept = upgradesKit ? upgradedVersion(depends, `^${VERSION}`, packages) : depends;
   return {
     path,
     before: present,
-    after: withBesides(withDependency(text, KIT, packages === undefined ? kept : version)),
+    after: withSdkDependencies(withDependency(text, KIT, packages === undefined ? kept : version)),
   };
 }
 
 /** Code of the developer's own stays, and so does another main file. */
-function indexChanges(files: Files, folder: string, manifest: string): Changes {
+function indexChanges(files: Files, folder: string, manifest: string): ChangesWithNotes {
   if ((manifestIn(manifest)?.main ?? "index.js") !== "index.js") return { changes: [], notes: [] };
   const path = `${folder}/index.js`;
   const before = files.read(path);
@@ -105,34 +108,34 @@ function indexChanges(files: Files, folder: string, manifest: string): Changes {
   return { changes: [{ path, before, after: before }], notes: isExported ? [] : [note] };
 }
 
-function parameterChange(files: Files, { folder, parameters }: CodebaseOrder) {
+function parameterChange(files: Files, { folder, parameters }: CodebaseOptions) {
   const path = `${folder}/.env`;
   const before = files.read(path);
   if (before === undefined || isCut(before)) {
     const left = valuesIn(withoutCutLine(before ?? ""));
-    return { env: { path, before, after: newDotenv({ ...parameters, ...left }) }, newParameters: [] };
+    return { env: { path, before, after: newDotenv({ ...parameters, ...left }) }, addedParameters: [] };
   }
   const { text, added } = completeDotenv(before, VERSION, parameters);
-  return { env: { path, before, after: text }, newParameters: added };
+  return { env: { path, before, after: text }, addedParameters: added };
 }
 
 /** A package of the developer's own stays as it is. */
-function withBesides(text: string): string {
-  if (ownInManifest(text).length > 0) return text;
+function withSdkDependencies(text: string): string {
+  if (foreignEntriesIn(text).length > 0) return text;
   const present = manifestIn(text)?.dependencies ?? {};
-  const missing = Object.entries(BESIDE_KIT).filter(([name]) => !Object.hasOwn(present, name));
+  const missing = Object.entries(SDK_DEPENDENCIES).filter(([name]) => !Object.hasOwn(present, name));
   return missing.reduce((edited, [name, version]) => setIn(edited, ["dependencies", name], version), text);
 }
 
 /** A tarball that the codebase depends on must be whole, and is renewed only by another. */
-function tarballNotes(files: Files, manifest: string, { folder, renew }: CodebaseOrder): string[] {
+function tarballNotes(files: Files, manifest: string, { folder, upgradesKit }: CodebaseOptions): string[] {
   const [, name] = /^file:(?:\.\/)?([^/]+\.tgz)$/.exec(manifestIn(manifest)?.dependencies?.[KIT] ?? "") ?? [];
   if (name === undefined) return [];
   if (!isWhole(files.bytes(`${folder}/${name}`)))
     return [
       `${folder}/${name}, on which ${folder}/package.json depends, is missing or damaged: pass --packages <folder of the tarballs>`,
     ];
-  return renew
+  return upgradesKit
     ? [`${folder}/package.json still depends on ${name}: for newer functions, pass --packages <folder of the tarballs>`]
     : [];
 }

@@ -41,11 +41,11 @@ export interface FunctionsEntry {
 }
 
 /** Where the rules and indexes of a database are. */
-export interface Places {
+export interface FirestoreFiles {
   readonly rules: string;
   readonly indexes: string;
   /** What `firebase.json` says of the database. */
-  readonly entry: FirestoreEntry | undefined;
+  readonly databaseEntry: FirestoreEntry | undefined;
   /** Other databases whose rules are in the same file. */
   readonly sharedWith: readonly string[];
 }
@@ -66,36 +66,38 @@ export function functionsEntriesIn(text: string | undefined): FunctionsEntry[] {
 }
 
 /** A named database has files of its own: with Tally's rules in a file of both, counters would be open in both. */
-export function placesIn(text: string | undefined, database: string): Places {
+export function firestoreFilesIn(text: string | undefined, database: string): FirestoreFiles {
   const entries = listOf<FirestoreEntry>(readJson(FIREBASE_JSON, text ?? "{}").firestore);
   const entry = entries.find(isOf(database));
   const others = entries.filter((one) => one !== entry);
   const infix = database === DEFAULT_DATABASE ? "" : `.${database}`;
-  const placeOf = (kind: "rules" | "indexes", ending: string) => {
+  const pathOf = (kind: "rules" | "indexes", ending: string) => {
     const present = entry?.[kind];
     const isShared = infix !== "" && others.some((one) => one[kind] === present);
     return present === undefined || isShared ? `firestore${infix}${ending}` : present;
   };
-  const rules = placeOf("rules", ".rules");
+  const rules = pathOf("rules", ".rules");
   return {
-    ...{ rules, indexes: placeOf("indexes", ".indexes.json"), entry },
+    rules,
+    indexes: pathOf("indexes", ".indexes.json"),
+    databaseEntry: entry,
     sharedWith: others.filter((one) => one.rules === rules).map(nameOf),
   };
 }
 
 export interface Wanted {
   readonly database: string;
-  readonly places: Pick<Places, "rules" | "indexes">;
+  readonly firestoreFiles: Pick<FirestoreFiles, "rules" | "indexes">;
   /** Of the database: the Firebase CLI creates one that does not exist with these. */
   readonly location: string | undefined;
   readonly edition: Edition | undefined;
-  /** Whether the functions are a codebase of this project; its position, if it has an entry. */
-  readonly codebase: { readonly entry: number | undefined } | undefined;
+  /** The position of Tally's codebase in the list; `new` adds one, `none` leaves the functions as they are. */
+  readonly codebase: "none" | "new" | number;
 }
 
 export function addToFirebaseJson(before: string | undefined, wanted: Wanted): string {
   let text = withFirestore(before ?? "{}\n", wanted);
-  if (wanted.codebase) text = withCodebase(text, wanted.codebase.entry);
+  if (wanted.codebase !== "none") text = withCodebase(text, wanted.codebase);
   const { emulators } = readJson(FIREBASE_JSON, text);
   if (!emulators) return setIn(text, ["emulators"], EMULATORS);
   for (const [name, emulator] of Object.entries(EMULATORS))
@@ -104,11 +106,11 @@ export function addToFirebaseJson(before: string | undefined, wanted: Wanted): s
 }
 
 /** Adds the entry of Tally's codebase, or what older versions have not written to it. */
-export function withCodebase(before: string, entry: number | undefined): string {
+export function withCodebase(before: string, position: number | "new"): string {
   const { functions } = readJson(FIREBASE_JSON, before);
-  if (entry !== undefined) {
-    const path = Array.isArray(functions) ? ["functions", entry] : ["functions"];
-    const { predeploy } = listOf<FunctionsEntry>(functions)[entry] ?? {};
+  if (position !== "new") {
+    const path = Array.isArray(functions) ? ["functions", position] : ["functions"];
+    const { predeploy } = listOf<FunctionsEntry>(functions)[position] ?? {};
     return predeploy === undefined ? setIn(before, [...path, "predeploy"], PREDEPLOY) : before;
   }
   const text = functions && !Array.isArray(functions) ? wrapInList(before, ["functions"]) : before;
@@ -117,11 +119,11 @@ export function withCodebase(before: string, entry: number | undefined): string 
 }
 
 /** The entry of the database. In a list, the Firebase CLI demands that each entry names its database. */
-function withFirestore(before: string, { database, places, location, edition }: Wanted): string {
+function withFirestore(before: string, { database, firestoreFiles, location, edition }: Wanted): string {
   const { firestore } = readJson(FIREBASE_JSON, before);
   const entries = listOf<FirestoreEntry>(firestore);
   const index = entries.findIndex(isOf(database));
-  const { rules, indexes } = places;
+  const { rules, indexes } = firestoreFiles;
   const wanted = Object.entries({ rules, indexes, location, edition }).filter(([, value]) => value !== undefined);
   if (entries.length === 0 && database === DEFAULT_DATABASE && !Array.isArray(firestore))
     return setIn(before, ["firestore"], Object.fromEntries(wanted));
@@ -141,8 +143,8 @@ function withFirestore(before: string, { database, places, location, edition }: 
 }
 
 /** Takes the entry of Tally's codebase out. Emulators stay, since the app's own code may use them. */
-export function removeFromFirebaseJson(text: string, entry: number): string {
+export function removeFromFirebaseJson(text: string, position: number): string {
   const { functions } = readJson(FIREBASE_JSON, text);
   const isAlone = !Array.isArray(functions) || functions.length === 1;
-  return removeIn(text, isAlone ? ["functions"] : ["functions", entry]);
+  return removeIn(text, isAlone ? ["functions"] : ["functions", position]);
 }

@@ -2,11 +2,11 @@
 import { DEFAULT_PARAMETERS } from "../../../functions/src/deploy/parseConfig.ts";
 import type { FileChange } from "./changes.ts";
 import type { Choice } from "./choice.ts";
+import { contradictionsIn, currentSettings } from "./currentSettings.ts";
 import { type Values, valuesIn } from "./dotenv.ts";
 import { DEFAULT_DATABASE, FIREBASE_JSON } from "./firebaseJson.ts";
-import { contradictionsIn, presentIn } from "./present.ts";
-import { firebaseOf, MANIFEST, type Project, textAt } from "./project.ts";
-import { hasCode } from "./rules/skeleton.ts";
+import { firebaseCommand, MANIFEST, type Project, rulesOrIndexesText } from "./project.ts";
+import { hasRules } from "./rules/skeleton.ts";
 
 export function notesOf(project: Project, choice: Choice, changes: readonly FileChange[]): string[] {
   return [
@@ -18,46 +18,49 @@ export function notesOf(project: Project, choice: Choice, changes: readonly File
 }
 
 function projectNotes(project: Project): string[] {
-  const { app, has, places, folder } = project;
+  const { app, has, firestoreFiles, folder } = project;
   const notes: string[] = [];
   if (!has(FIREBASE_JSON))
     notes.push(`there is no ${FIREBASE_JSON} in ${folder}: answer no if this is not your project's folder`);
-  if (!app.has(MANIFEST) && project.functions?.entry === undefined)
+  if (!app.has(MANIFEST) && project.functions?.position === undefined)
     notes.push(
       `there is no ${MANIFEST} in ${folder}: for the client and its first calls, run init in your app's folder, too`,
     );
-  const rules = textAt(project, "rules");
-  if (rules === undefined || !hasCode(rules))
+  const rules = rulesOrIndexesText(project, "rules");
+  if (rules === undefined || !hasRules(rules))
     notes.push(
-      `there are no rules of yours in ${places.rules}, and the next deployment replaces those in the console by this file. To keep them, run ` +
-        `\`${firebaseOf(app)} init firestore\` first, which fetches them, or copy them from the console into ${places.rules}. Then run init again`,
+      `there are no rules of yours in ${firestoreFiles.rules}, and the next deployment replaces those in the console by this file. To keep them, run ` +
+        `\`${firebaseCommand(app)} init firestore\` first, which fetches them, or copy them from the console into ${firestoreFiles.rules}. Then run init again`,
     );
-  if (places.sharedWith.length > 0)
+  if (firestoreFiles.sharedWith.length > 0)
     notes.push(
-      `${places.rules} is also the file of ${places.sharedWith.join(", ")}, where clients can then write counters, too: give each database a file of its own in ${FIREBASE_JSON}`,
+      `${firestoreFiles.rules} is also the file of ${firestoreFiles.sharedWith.join(", ")}, where clients can then write counters, too: give each database a file of its own in ${FIREBASE_JSON}`,
     );
   return notes;
 }
 
-function databaseNotes(project: Project, { database, entry, edition, collection, changed }: Choice): string[] {
-  const { app, places } = project;
-  const present = presentIn(project);
+function databaseNotes(
+  project: Project,
+  { database, databaseSettings, edition, collection, changedParameters }: Choice,
+): string[] {
+  const { app, firestoreFiles } = project;
+  const present = currentSettings(project);
   const notes: string[] = [];
-  const { location } = entry;
-  if (database !== DEFAULT_DATABASE && places.entry === undefined)
+  const { location } = databaseSettings;
+  if (database !== DEFAULT_DATABASE && firestoreFiles.databaseEntry === undefined)
     notes.push(
       `the Firebase CLI creates only the first database of ${FIREBASE_JSON}. If ${database} does not exist yet, run ` +
-        `\`${firebaseOf(app)} firestore:databases:create ${database} --location ${location ?? present.location} --edition ${edition}\` before you deploy`,
+        `\`${firebaseCommand(app)} firestore:databases:create ${database} --location ${location ?? present.location} --edition ${edition}\` before you deploy`,
     );
-  if (!present.isComplete) return notes;
-  if (location !== undefined && location !== places.entry?.location)
+  if (!present.hasFunctionsEntry) return notes;
+  if (location !== undefined && location !== firestoreFiles.databaseEntry?.location)
     notes.push(`the location of a database that exists is final: check that it is in ${location}`);
   const { LOCATION: from } = present.values;
-  const { LOCATION: to = from } = changed;
+  const { LOCATION: to = from } = changedParameters;
   if (from !== undefined && to !== from)
     notes.push(`the next deployment moves the functions from ${from} to ${to}: let it delete the old ones`);
-  if (entry.edition !== undefined && entry.edition !== present.edition)
-    notes.push(`the edition of a database that exists is final: check that it is ${entry.edition}`);
+  if (databaseSettings.edition !== undefined && databaseSettings.edition !== present.edition)
+    notes.push(`the edition of a database that exists is final: check that it is ${databaseSettings.edition}`);
   if (collection !== present.collection)
     notes.push(
       `counters stay in ${present.collection}, and ${collection} begins empty: clients and servers must pass { collection: "${collection}" } from now on`,
@@ -67,16 +70,18 @@ function databaseNotes(project: Project, { database, entry, edition, collection,
 
 /** Contradictions that are left, and files that hide the parameters. */
 function parameterNotes(project: Project, choice: Choice, changes: readonly FileChange[]): string[] {
-  const { functions, places, list, read } = project;
+  const { functions, firestoreFiles, list, read } = project;
   const path = functions?.env ?? changes.find((one) => one.path.endsWith("/.env"))?.path;
   if (path === undefined) return [];
   const folder = path.slice(0, path.lastIndexOf("/"));
   const after = changes.find((one) => one.path === path)?.after;
   const values = typeof after === "string" ? valuesIn(after) : {};
-  const entry = { ...places.entry, ...choice.entry };
+  const entry = { ...firestoreFiles.databaseEntry, ...choice.databaseSettings };
   const hiding = list(folder)
     .filter((name) => name.startsWith(".env.") && `${folder}/${name}` !== path)
-    .flatMap((name) => hiddenBy(`${folder}/${name}`, valuesIn(read(`${folder}/${name}`) ?? ""), choice.changed));
+    .flatMap((name) =>
+      hiddenBy(`${folder}/${name}`, valuesIn(read(`${folder}/${name}`) ?? ""), choice.changedParameters),
+    );
   const isNew = changes.some((one) => one.path === path && one.before === undefined);
   const isIgnored = isNew && isIgnoredByGit(project, path);
   return [
@@ -105,17 +110,19 @@ function callsOf(path: string): string {
 }
 
 /** Of a kit whose parameters are in no file, or in several: the Firebase CLI asks for those of a kit that is not installed yet. */
-export function kitNotes({ functions }: Project, { changed, parameters }: Choice): string[] {
+export function kitNotes({ functions }: Project, { changedParameters, initialParameters }: Choice): string[] {
   const listOf = (values: Values) => Object.entries(values).map(([name, value]) => `${name}=${value}`);
   if (functions !== undefined) {
-    const list = listOf(changed).join(", ");
+    const list = listOf(changedParameters).join(", ");
     return list === ""
       ? []
       : [`${functions.folder}/ has no file of parameters for all projects: set ${list} in each of its files`];
   }
   const defaults: Values = DEFAULT_PARAMETERS;
-  const others = Object.entries(parameters).filter(([name, value]) => name === "LOCATION" || value !== defaults[name]);
-  const answers = [`FUNCTION_DEFAULT_REGION=${parameters.LOCATION}`, ...listOf(Object.fromEntries(others))];
+  const others = Object.entries(initialParameters).filter(
+    ([name, value]) => name === "LOCATION" || value !== defaults[name],
+  );
+  const answers = [`FUNCTION_DEFAULT_REGION=${initialParameters.LOCATION}`, ...listOf(Object.fromEntries(others))];
   return [
     `the Firebase CLI asks for the kit's parameters: answer ${answers.join(", ")}, and take the defaults of the others`,
   ];

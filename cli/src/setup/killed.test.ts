@@ -5,12 +5,12 @@
 import * as node from "node:fs";
 import { expect, test } from "vitest";
 import { createProject } from "../../testing/setupProject.ts";
-import type { Disk } from "./wholeFiles.ts";
+import type { FileOperations } from "./atomicWrites.ts";
 
 class Killed extends Error {}
 
 /** A disk that ends the run before its n-th operation, or in the middle of a write. */
-function dyingAt(n: number): Disk {
+function dyingAt(n: number): FileOperations {
   let done = 0;
   const dying = <Args extends unknown[]>(operation: (...args: Args) => unknown, half?: (...args: Args) => void) =>
     ((...args: Args) => {
@@ -45,7 +45,11 @@ async function outdated({ init, edit, at }: Project): Promise<void> {
 const OPTIONS = { location: "eur3", collection: "tallies", visitors: "views" };
 
 test.each<
-  [name: string, prepare: (project: Project) => unknown, run: (project: Project, disk?: Disk) => Promise<unknown>]
+  [
+    name: string,
+    prepare: (project: Project) => unknown,
+    run: (project: Project, disk?: FileOperations) => Promise<unknown>,
+  ]
 >([
   ["init", () => {}, ({ init }, disk) => init({ ...OPTIONS, database: "eu" }, disk)],
   ["a second init", ({ init }) => init(), ({ init }, disk) => init({ ...OPTIONS, edition: "enterprise" }, disk)],

@@ -4,9 +4,9 @@
  */
 import { basename } from "node:path";
 import kit from "../../../functions/package.json" with { type: "json" };
+import { isLeftover } from "./atomicWrites.ts";
 import { unknownIn, type Values } from "./dotenv.ts";
 import { parseJson } from "./json.ts";
-import { isLeftover } from "./wholeFiles.ts";
 
 export const KIT = "firestore-tally-kit";
 export const CLIENT = "firestore-tally";
@@ -28,13 +28,13 @@ export interface Files {
 const { "firebase-admin": admin, "firebase-functions": functions } = kit.dependencies;
 
 /** What the codebase depends on besides the kit. */
-export const BESIDE_KIT: Values = { "firebase-admin": admin, "firebase-functions": functions };
+export const SDK_DEPENDENCIES: Values = { "firebase-admin": admin, "firebase-functions": functions };
 
 const NAME = "tally-functions";
 const MAIN = "index.js";
 
 export function manifestWith(version: string): string {
-  const dependencies = { ...BESIDE_KIT, [KIT]: version };
+  const dependencies = { ...SDK_DEPENDENCIES, [KIT]: version };
   return `${JSON.stringify({ name: NAME, private: true, type: "module", main: MAIN, dependencies }, null, 2)}\n`;
 }
 
@@ -57,13 +57,13 @@ export function isCutManifest(text: string): boolean {
 }
 
 /** What of a manifest `init` does not write: a key, or a dependency. */
-export function ownInManifest(text: string): string[] {
+export function foreignEntriesIn(text: string): string[] {
   if (isCutManifest(text)) return [];
   const { dependencies = {}, ...others } = { ...manifestIn(text) };
   const isWritten = ([key, value]: [string, unknown]) =>
     key === "name" || key === "private" || (key === "type" && value === "module") || (key === "main" && value === MAIN);
   const keys = Object.entries(others).filter((entry) => !isWritten(entry));
-  const names = Object.keys(dependencies).filter((name) => name !== KIT && !Object.hasOwn(BESIDE_KIT, name));
+  const names = Object.keys(dependencies).filter((name) => name !== KIT && !Object.hasOwn(SDK_DEPENDENCIES, name));
   return [...keys.map(([key]) => key), ...names];
 }
 
@@ -88,18 +88,18 @@ export function dependsOnKit(files: Files, folder: string): boolean {
 }
 
 /** What in a folder `init` does not write, in words. Empty, if it has only Tally's files, or there is none. */
-export function ownIn(files: Files, folder: string): string[] {
+export function foreignFilesIn(files: Files, folder: string): string[] {
   return files.list(folder).flatMap((name) => {
     const text = () => files.read(`${folder}/${name}`) ?? "";
     if (BY_TOOLS.test(name) || isLeftover(name) || isTarball(name)) return [];
     const own =
-      name === "package.json" ? ownInManifest(text()) : name.startsWith(".env") ? unknownIn(text()) : undefined;
+      name === "package.json" ? foreignEntriesIn(text()) : name.startsWith(".env") ? unknownIn(text()) : undefined;
     if (own !== undefined) return own.length === 0 ? [] : [`${name} (${own.join(", ")})`];
     return name === "index.js" && isIndex(text()) ? [] : [name];
   });
 }
 
 /** Whether a codebase has code of the developer's own, whose entry in `firebase.json` is then the developer's, too. */
-export function hasOwnCode(files: Files, folder: string): boolean {
-  return ownIn(files, folder).some((own) => !own.startsWith(".env"));
+export function hasForeignCode(files: Files, folder: string): boolean {
+  return foreignFilesIn(files, folder).some((own) => !own.startsWith(".env"));
 }

@@ -8,17 +8,17 @@ export const DEFAULT_LOCATION = "us-central1";
 const LOCATIONS = [...Object.keys(MULTI_REGIONS), ...REGIONS];
 
 /** The regions of functions that are beside a database, the usual one first. */
-export function regionsBeside(location: string): readonly [string, ...string[]] {
+export function regionsNear(location: string): readonly [string, ...string[]] {
   return MULTI_REGIONS[location] ?? [location];
 }
 
 /** Whether functions in a region are beside a database. */
-export function isBeside(region: string | undefined, location: string): boolean {
-  return region !== undefined && regionsBeside(location).includes(region);
+export function isNear(region: string | undefined, location: string): boolean {
+  return region !== undefined && regionsNear(location).includes(region);
 }
 
 /** @returns why a text is no location of a database, and which ones begin like it; `undefined` if it is one */
-export function whyNoLocation(text: string): string | undefined {
+export function locationProblem(text: string): string | undefined {
   if (LOCATIONS.includes(text)) return undefined;
   const near = locationsLike(text);
   const accepted = near.length > 0 ? `did you mean ${near.join(", ")}?` : `choose one of ${LOCATIONS.join(", ")}`;
@@ -27,7 +27,7 @@ export function whyNoLocation(text: string): string | undefined {
 
 /** @throws CommandError naming the locations that begin like the text, if it is none */
 export function parseLocation(text: string): string {
-  const why = whyNoLocation(text);
+  const why = locationProblem(text);
   if (why !== undefined) throw new CommandError(WRONG_USAGE, `--location ${why}`);
   return text;
 }
@@ -37,7 +37,7 @@ function locationsLike(text: string): string[] {
   for (let length = text.length; length > 1; length--) {
     const beginning = text.slice(0, length).toLowerCase();
     const like = LOCATIONS.filter((location) =>
-      [location, ...regionsBeside(location)].some((name) => name.startsWith(beginning)),
+      [location, ...regionsNear(location)].some((name) => name.startsWith(beginning)),
     );
     if (like.length > 0) return like;
   }

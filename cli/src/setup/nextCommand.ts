@@ -2,22 +2,24 @@
 import { type FileChange, realChanges } from "./changes.ts";
 import { DEFAULT_DATABASE, FIREBASE_JSON } from "./firebaseJson.ts";
 import { installCommand } from "./packageManager.ts";
-import { firebaseOf, inFolder, MANIFEST, type Project } from "./project.ts";
+import { firebaseCommand, joinPath, MANIFEST, type Project } from "./project.ts";
 
 /** After the first `init`: the emulators. */
 export function tryCommand(project: Project, codebase: string): string {
   const emulators = `emulators:start${project.has(".firebaserc") ? "" : " --project demo-app"}`;
-  return [...appInstall(project), `npm install --prefix ${codebase}`, `${firebaseOf(project.app)} ${emulators}`].join(
-    " && ",
-  );
+  return [
+    ...appInstall(project),
+    `npm install --prefix ${codebase}`,
+    `${firebaseCommand(project.app)} ${emulators}`,
+  ].join(" && ");
 }
 
 /** Later: a deployment of what has changed, or of all. */
 export function deployCommand(project: Project, all: readonly FileChange[]): string {
-  const { app, database, functions, places } = project;
+  const { app, database, functions, firestoreFiles } = project;
   const changed = new Set(realChanges(all).map(({ path }) => path));
   const has = (path: string) => changed.has(path);
-  const [rules, indexes] = [has(places.rules), has(places.indexes)];
+  const [rules, indexes] = [has(firestoreFiles.rules), has(firestoreFiles.indexes)];
   const folder = functions?.folder;
   const isCodeChanged = [...changed].some((path) => folder !== undefined && path.startsWith(`${folder}/`));
   const firestore =
@@ -28,9 +30,9 @@ export function deployCommand(project: Project, all: readonly FileChange[]): str
   ];
   const isInstalled = functions?.packaging === "codebase" && has(`${folder}/${MANIFEST}`);
   return [
-    ...(has(inFolder(app.folder, MANIFEST)) ? appInstall(project) : []),
+    ...(has(joinPath(app.folder, MANIFEST)) ? appInstall(project) : []),
     ...(isInstalled ? [`npm install --prefix ${folder}`] : []),
-    `${firebaseOf(app)} deploy${only.length === 0 ? "" : ` --only ${only.join(",")}`}`,
+    `${firebaseCommand(app)} deploy${only.length === 0 ? "" : ` --only ${only.join(",")}`}`,
   ].join(" && ");
 }
 

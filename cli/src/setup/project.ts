@@ -2,7 +2,13 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, relative } from "node:path";
-import { FIREBASE_JSON, type FunctionsEntry, functionsEntriesIn, type Places, placesIn } from "./firebaseJson.ts";
+import {
+  FIREBASE_JSON,
+  type FirestoreFiles,
+  type FunctionsEntry,
+  firestoreFilesIn,
+  functionsEntriesIn,
+} from "./firebaseJson.ts";
 import { readJson } from "./json.ts";
 import type { Files } from "./kitPackage.ts";
 import { functionsFor, type TallysFunctions, tallysFunctionsIn } from "./tallysFunctions.ts";
@@ -30,7 +36,7 @@ export interface Project extends Files {
   /** Those that count in the database. */
   readonly functions: TallysFunctions | undefined;
   readonly database: string;
-  readonly places: Places;
+  readonly firestoreFiles: FirestoreFiles;
 }
 
 /**
@@ -49,10 +55,19 @@ export function readProject(cwd: string, database?: string): Project {
   const functionsEntries = functionsEntriesIn(text);
   const allFunctions = tallysFunctionsIn(functionsEntries, files);
   const found = functionsFor(database, allFunctions);
-  const places = placesIn(text, found.database);
+  const firestoreFiles = firestoreFilesIn(text, found.database);
   const sources = [...functionsEntries.map(({ source }) => source), ...allFunctions.map((one) => one.folder)];
   const app = appIn(files, relative(folder, cwd), sources);
-  return { ...files, folder, app, dependencies: app.dependencies, functionsEntries, allFunctions, ...found, places };
+  return {
+    ...files,
+    folder,
+    app,
+    dependencies: app.dependencies,
+    functionsEntries,
+    allFunctions,
+    ...found,
+    firestoreFiles,
+  };
 }
 
 /** The nearest folder with a `firebase.json`, as the Firebase CLI looks for it, but not outside of the repository or in the home folder. */
@@ -72,28 +87,28 @@ function folderOf(cwd: string): string {
  */
 function appIn(files: Files, below: string, sources: readonly (string | undefined)[]): App {
   let folder = below.replaceAll("\\", "/");
-  const isApp = () => files.has(inFolder(folder, MANIFEST)) && !sources.includes(folder);
+  const isApp = () => files.has(joinPath(folder, MANIFEST)) && !sources.includes(folder);
   while (folder !== "" && !isApp()) folder = dirname(folder) === "." ? "" : dirname(folder);
-  const path = inFolder(folder, MANIFEST);
+  const path = joinPath(folder, MANIFEST);
   const manifest = readJson(path, files.read(path) ?? "{}") as Record<string, Record<string, string> | undefined>;
   return {
     folder,
     dependencies: { ...manifest.devDependencies, ...manifest.dependencies },
-    has: (name) => files.has(inFolder(folder, name)),
+    has: (name) => files.has(joinPath(folder, name)),
   };
 }
 
 /** The rules or the indexes of the database. A file that is new because it was shared with another database begins as a copy. */
-export function textAt(
-  { read, places }: Pick<Project, "places" | "read">,
+export function rulesOrIndexesText(
+  { read, firestoreFiles }: Pick<Project, "firestoreFiles" | "read">,
   kind: "rules" | "indexes",
 ): string | undefined {
-  const shared = places.entry?.[kind];
-  return read(places[kind]) ?? (shared === undefined ? undefined : read(shared));
+  const shared = firestoreFiles.databaseEntry?.[kind];
+  return read(firestoreFiles[kind]) ?? (shared === undefined ? undefined : read(shared));
 }
 
 /** The path of a file in a folder of the project. */
-export function inFolder(folder: string, path: string): string {
+export function joinPath(folder: string, path: string): string {
   return folder === "" ? path : `${folder}/${path}`;
 }
 
@@ -114,6 +129,6 @@ export function frameworkOf({ dependencies, has }: Pick<Project, "dependencies" 
 }
 
 /** The Firebase CLI. Where the app does not depend on it, npx fetches it: an app that depends on the SDK has another package `firebase`. */
-export function firebaseOf({ dependencies }: Pick<Project, "dependencies">): string {
+export function firebaseCommand({ dependencies }: Pick<Project, "dependencies">): string {
   return Object.hasOwn(dependencies, "firebase-tools") ? "npx firebase" : "npx firebase-tools";
 }

@@ -19,9 +19,9 @@ function tarballs() {
 test("init adds Tally, a second init and an upgrade change nothing, and remove leaves what the app had", async () => {
   const { init, upgrade, remove, files, read, at } = createProject();
   const before = files();
-  const { paths, next, notes } = await init();
+  const { paths, nextCommand, notes } = await init();
   expect(paths).toEqual(["counters.js", "db/indexes.json", "db/rules", "firebase.json", "package.json", ...CODEBASE]);
-  expect(next).toBe(
+  expect(nextCommand).toBe(
     "npm install && npm install --prefix tally && npx firebase-tools emulators:start --project demo-app",
   );
   expect(notes).toEqual(
@@ -30,8 +30,8 @@ test("init adds Tally, a second init and an upgrade change nothing, and remove l
   expect(read("db/rules")).toContain("/databases/$(db)/documents/counters/$(counter)");
   expect(json(read("package.json")).dependencies).toEqual({ firebase: "^12.0.0", "firestore-tally": "^0.1.0" });
 
-  expect(await init()).toMatchObject({ paths: [], notes: [], next: "npx firebase-tools deploy" });
-  expect(await upgrade()).toMatchObject({ paths: [], notes: [], first: "Clients of 0.1.0 go on as before." });
+  expect(await init()).toMatchObject({ paths: [], notes: [], nextCommand: "npx firebase-tools deploy" });
+  expect(await upgrade()).toMatchObject({ paths: [], notes: [], clientChanges: "Clients of 0.1.0 go on as before." });
 
   mkdirSync(at("tally/node_modules/firestore-tally-kit"), { recursive: true });
   await remove();
@@ -162,7 +162,7 @@ describe("a second run", () => {
     edit("tally/.env", "TIME_ZONE=UTC", "TIME_ZONE=Asia/Tokyo");
     expect(await init({ visitors: "views" })).toMatchObject({
       paths: ["db/rules", "tally/.env"],
-      next: "npx firebase-tools deploy --only firestore:rules,functions:tally",
+      nextCommand: "npx firebase-tools deploy --only firestore:rules,functions:tally",
     });
     const { notes } = await init({ location: "nam5", edition: "enterprise", collection: "tallies" });
     expect(notes).toEqual(
@@ -251,9 +251,9 @@ test("a named database has files of its own, and those of the default one stay",
   expect(read("counters.js")).toBeDefined();
   expect((await init({ open: "claps" })).paths).toEqual(["firestore.eu.rules"]);
   expect((await upgrade()).paths).toEqual([]);
-  expect((await remove()).next).toContain("deploy --only firestore:eu");
+  expect((await remove()).nextCommand).toContain("deploy --only firestore:eu");
   expect(read("firestore.eu.rules")).toContain("allow read, write: if false;");
-  expect((await remove("eu")).next).toBeUndefined();
+  expect((await remove("eu")).nextCommand).toBeUndefined();
   expect((await init({ database: "eu" })).notes.filter((note) => note.startsWith("firestore.eu.rules"))).toEqual([]);
 });
 
@@ -271,9 +271,9 @@ test("a file that two databases shared is copied, with the app's rules, for the 
 
 test("of a kit, the functions are left to the Firebase CLI, which is told what to answer", async () => {
   const { init, remove, edit, write, read } = createProject();
-  const { paths, notes, next } = await init({ as: "kit", location: "eur3", collection: "tallies" });
+  const { paths, notes, nextCommand } = await init({ as: "kit", location: "eur3", collection: "tallies" });
   expect(paths).toEqual(["counters.js", "db/indexes.json", "db/rules", "firebase.json", "package.json"]);
-  expect(next).toBe("npm install && npx firebase-tools functions:kits:install --package firestore-tally-kit");
+  expect(nextCommand).toBe("npm install && npx firebase-tools functions:kits:install --package firestore-tally-kit");
   expect(notes).toEqual(
     expect.arrayContaining(
       including("FUNCTION_DEFAULT_REGION=europe-west1, LOCATION=europe-west1, COLLECTION=tallies"),
@@ -307,9 +307,9 @@ test("an app below the project's folder is found, with its tarball", async () =>
     "package.json": "{}",
   };
   const { init, read, remove } = createProject(app, "web/src");
-  const { paths, next } = await init({ packages });
+  const { paths, nextCommand } = await init({ packages });
   expect(paths).toEqual(expect.arrayContaining(["db/rules", "web/package.json", "web/src/counters.js"]));
-  expect(next).toMatch(/^pnpm --dir web install && npm install --prefix tally/);
+  expect(nextCommand).toMatch(/^pnpm --dir web install && npm install --prefix tally/);
   expect(json(read("web/package.json")).dependencies["firestore-tally"]).toBe(
     "file:../tally/firestore-tally-0.1.0.tgz",
   );
@@ -380,9 +380,11 @@ test("an upgrade wants markers, keeps the policy, and says what it adds", async 
   edit("tally/package.json", "^0.1.0", "^0.0.9");
   edit("db/indexes.json", /,\s*\{ "collectionGroup": "tallyKeys", "fieldPath": "tat".*\}/, "");
   edit("firebase.json", /,\s*"predeploy": \[.*\]/, "");
-  const { paths, notes, next } = await upgrade();
+  const { paths, notes, nextCommand } = await upgrade();
   expect(paths).toEqual(["db/indexes.json", "firebase.json", "tally/.env", "tally/package.json"]);
-  expect(next).toBe("npm install --prefix tally && npx firebase-tools deploy --only firestore:indexes,functions:tally");
+  expect(nextCommand).toBe(
+    "npm install --prefix tally && npx firebase-tools deploy --only firestore:indexes,functions:tally",
+  );
   expect(read("db/rules")).toContain("return by <= 3;");
   expect(read("tally/package.json")).toContain("^0.1.0");
   expect(json(read("firebase.json")).functions[0].predeploy).toEqual(['npm --prefix "$RESOURCE_DIR" install']);

@@ -5,7 +5,7 @@
 import { CommandError, FAILED, WRONG_USAGE } from "../commandError.ts";
 import { type Values, valuesIn, withoutCutLine } from "./dotenv.ts";
 import { CODEBASE, DEFAULT_DATABASE, type FunctionsEntry } from "./firebaseJson.ts";
-import { dependsOnKit, type Files, KIT, ownIn } from "./kitPackage.ts";
+import { dependsOnKit, type Files, foreignFilesIn, KIT } from "./kitPackage.ts";
 
 /** How the functions are deployed. */
 export type Packaging = "codebase" | "kit";
@@ -20,8 +20,8 @@ export interface TallysFunctions {
   readonly env: string | undefined;
   /** What it sets. */
   readonly values: Values;
-  /** The position of the entry in `firebase.json`; `undefined` for a folder that an `init` has made before it was ended. */
-  readonly entry: number | undefined;
+  /** The position of its entry in `firebase.json`; `undefined` for a folder that an `init` has made before it was ended. */
+  readonly position: number | undefined;
 }
 
 /** @param entries  of `firebase.json` */
@@ -41,7 +41,7 @@ export function tallysFunctionsIn(entries: readonly FunctionsEntry[], files: Fil
 
 function isTallysFolder(files: Files): boolean {
   const hasAny = files.list(CODEBASE).some((name) => ["package.json", "index.js", ".env"].includes(name));
-  return dependsOnKit(files, CODEBASE) || (hasAny && ownIn(files, CODEBASE).length === 0);
+  return dependsOnKit(files, CODEBASE) || (hasAny && foreignFilesIn(files, CODEBASE).length === 0);
 }
 
 function isTallysKit({ kit, source = "", sourcePackage }: FunctionsEntry, files: Files): boolean {
@@ -51,19 +51,19 @@ function isTallysKit({ kit, source = "", sourcePackage }: FunctionsEntry, files:
 /** Of the entry that `init` writes, the folder may be missing or damaged, but must hold only Tally's files. */
 function isTallysCodebase({ codebase }: FunctionsEntry, source: string, files: Files): boolean {
   if (dependsOnKit(files, source)) return true;
-  return codebase === CODEBASE && source === CODEBASE && ownIn(files, source).length === 0;
+  return codebase === CODEBASE && source === CODEBASE && foreignFilesIn(files, source).length === 0;
 }
 
 function functionsOf(
   packaging: Packaging,
   name: string,
   folder: string,
-  entry: number | undefined,
+  position: number | undefined,
   files: Files,
 ): TallysFunctions {
   const env = packaging === "kit" ? envOfInstance(folder, files) : `${folder}/.env`;
   const text = env === undefined ? "" : (files.read(env) ?? "");
-  return { packaging, name, folder, env, values: valuesIn(withoutCutLine(text)), entry };
+  return { packaging, name, folder, env, values: valuesIn(withoutCutLine(text)), position };
 }
 
 /** The Firebase CLI writes the parameters of an instance into a file for each project. */

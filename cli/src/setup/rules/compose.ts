@@ -13,7 +13,7 @@ import { type Block, CLOSING_MARKER, findBlock, hashOf, openingMarker } from "./
 import { type Place, placeIn, placeOf, refuseOldVersion, refuseUnreadable } from "./place.ts";
 import { functionsOf, groupsOf, type Parts, partsOf, withGroups, withNewFunctions } from "./policy.ts";
 import { LIMITS, namesIn, type Sections, sectionsOf, VISITORS } from "./sections.ts";
-import { hasCode, withoutSkeleton, withSkeleton } from "./skeleton.ts";
+import { hasRules, withoutSkeleton, withSkeleton } from "./skeleton.ts";
 
 /**
  * Adds Tally's rules to an app's file. If the file has them, renews them and sets their policy to the choice.
@@ -24,7 +24,7 @@ import { hasCode, withoutSkeleton, withSkeleton } from "./skeleton.ts";
  */
 export function addRules(source: string | undefined, tally: string, version: string, choice: RulesChoice): Composed {
   return composed((warn) => {
-    const file = fileOf(source !== undefined && hasCode(source) ? source : withSkeleton(source ?? ""));
+    const file = fileOf(source !== undefined && hasRules(source) ? source : withSkeleton(source ?? ""));
     if (file.block) return renewed(file, file.block, tally, version, warn, choice);
     refuseUnreadable(file.rules);
     const place = placeIn(file.rules, namesIn(tally));

@@ -16,7 +16,7 @@ function skeleton(eol: string): string {
   ].join(eol);
 }
 
-export function hasCode(source: string): boolean {
+export function hasRules(source: string): boolean {
   const { declarations, version, problems } = parseDeclarations(source);
   return declarations.length > 0 || version !== undefined || problems.length > 0;
 }

@@ -5,19 +5,19 @@
 import { DEFAULT_COLLECTION } from "../../../core/src/index.ts";
 import { EDITIONS, type Edition } from "../../../functions/src/decisions.ts";
 import type { Values } from "./dotenv.ts";
-import { DEFAULT_LOCATION, isBeside } from "./location.ts";
-import { type Project, textAt } from "./project.ts";
+import { DEFAULT_LOCATION, isNear } from "./location.ts";
+import { type Project, rulesOrIndexesText } from "./project.ts";
 import { readChoice } from "./rules/compose.ts";
 import type { RulesChoice } from "./rules/composed.ts";
 import type { Packaging } from "./tallysFunctions.ts";
 
-export interface Present {
+export interface CurrentSettings {
   /** By the rules; `undefined` without rules of Tally. */
   readonly rules: RulesChoice | undefined;
   /** `undefined` without functions. */
   readonly packaging: Packaging | undefined;
   /** Whether `init` has come to its end, which is `firebase.json`. */
-  readonly isComplete: boolean;
+  readonly hasFunctionsEntry: boolean;
   readonly database: string;
   readonly collection: string;
   readonly edition: Edition;
@@ -27,25 +27,25 @@ export interface Present {
   readonly values: Values;
 }
 
-type Read = Pick<Project, "allFunctions" | "database" | "functions" | "places" | "read">;
+type ProjectFiles = Pick<Project, "allFunctions" | "database" | "functions" | "firestoreFiles" | "read">;
 
-export function presentIn(project: Read): Present {
-  const { allFunctions, database, functions, places } = project;
-  const rules = readChoice(textAt(project, "rules") ?? "");
+export function currentSettings(project: ProjectFiles): CurrentSettings {
+  const { allFunctions, database, functions, firestoreFiles } = project;
+  const rules = readChoice(rulesOrIndexesText(project, "rules") ?? "");
   const values = functions?.values ?? {};
-  const edition = values.EDITION ?? places.entry?.edition?.toLowerCase();
+  const edition = values.EDITION ?? firestoreFiles.databaseEntry?.edition?.toLowerCase();
   return {
     ...{ rules, database, values },
     packaging: functions?.packaging ?? (allFunctions.length > 0 ? "kit" : undefined),
-    isComplete: functions?.entry !== undefined,
+    hasFunctionsEntry: functions?.position !== undefined,
     collection: rules?.collection ?? values.COLLECTION ?? DEFAULT_COLLECTION,
     edition: EDITIONS.find((one) => one === edition) ?? "standard",
-    location: places.entry?.location ?? values.LOCATION ?? DEFAULT_LOCATION,
+    location: firestoreFiles.databaseEntry?.location ?? values.LOCATION ?? DEFAULT_LOCATION,
   };
 }
 
 /** What the files say in the end. */
-export interface Settings {
+export interface FinalSettings {
   readonly rules: Pick<RulesChoice, "collection" | "visitors">;
   readonly entry: { readonly location?: string | undefined; readonly edition?: string | undefined };
   readonly values: Values;
@@ -56,10 +56,10 @@ export interface Settings {
  *
  * @param env  the file of the parameters
  */
-export function contradictionsIn({ rules, entry, values }: Settings, env: string): string[] {
+export function contradictionsIn({ rules, entry, values }: FinalSettings, env: string): string[] {
   const { LOCATION: region, EDITION: edition, COLLECTION: collection, VISITORS: visitors } = values;
   const found: string[] = [];
-  if (entry.location !== undefined && region !== undefined && !isBeside(region, entry.location))
+  if (entry.location !== undefined && region !== undefined && !isNear(region, entry.location))
     found.push(
       `firebase.json has the database in ${entry.location}, and ${env} the functions in ${region}, so every total is late: ` +
         `pass --location with the place of the database`,
