@@ -2,7 +2,7 @@
 import { isCancel, select } from "@clack/prompts";
 import { CommandError, FAILED, INTERRUPTED, WRONG_USAGE } from "../commandError.ts";
 import { paint, print, printJson, printStatus } from "../output.ts";
-import { type FileChange, makeChanges, printDiff, realChanges, summaryOf } from "./changes.ts";
+import { effectOf, type FileChange, makeChanges, printDiff, realChanges, summaryOf } from "./changes.ts";
 
 export interface SetupOptions {
   readonly yes?: boolean;
@@ -37,9 +37,7 @@ export async function carryOut(folder: string, plan: Plan, options: SetupOptions
   const { clientChanges, notes, nextCommand, readOn } = plan;
   const isElsewhere = folder !== process.cwd();
   if (json) {
-    const kindOf = ({ before, after }: FileChange) =>
-      before === undefined ? "created" : after === undefined ? "deleted" : "changed";
-    const files = changes.map((one) => ({ path: one.path, change: kindOf(one) }));
+    const files = changes.map((change) => ({ path: change.path, change: effectOf(change) }));
     printJson({ folder, first: clientChanges, files, notes, next: nextCommand });
   } else {
     if (clientChanges !== undefined) print(clientChanges);

@@ -10,12 +10,12 @@ const NEW: CurrentSettings = {
     database: "(default)",
     collection: "counters",
   },
-  ...{ edition: "standard", location: "us-central1", values: {} },
+  ...{ edition: "standard", location: "us-central1", locationSource: "location in firebase.json", values: {} },
 };
 const RULES = { open: ["claps"], once: [], stock: ["seats"], visitors: ["claps"], limits: true, collection: "tallies" };
 const DONE: CurrentSettings = {
   ...{ rules: RULES, packaging: "codebase", hasFunctionsEntry: true, database: "eu", collection: "tallies" },
-  ...{ edition: "enterprise", location: "eur3" },
+  ...{ edition: "enterprise", location: "eur3", locationSource: "location in firebase.json" },
   values: { LOCATION: "europe-west4", COLLECTION: "tallies", EVENTS_COLLECTION: "tallies", VISITORS: "ingest" },
 };
 
@@ -54,7 +54,9 @@ test("none empties a list", async () => {
 
 test("a location that is none is refused, also where a file has it", async () => {
   await expect(chosen({ location: "europe" }, NEW)).rejects.toThrow('--location "europe" is no location');
-  await expect(chosen({}, { ...NEW, location: "europe" })).rejects.toThrow("firebase.json, or LOCATION");
+  await expect(chosen({}, { ...NEW, location: "europe" })).rejects.toThrow(
+    'location in firebase.json: "europe" is no location',
+  );
 });
 
 test("a second deployment in another way is refused, with what to do", async () => {

@@ -3,8 +3,8 @@ import { type CANCEL_SYMBOL, isCancel, select, text } from "@clack/prompts";
 import type { Edition } from "../../../functions/src/decisions.ts";
 import { CommandError, FAILED, INTERRUPTED, WRONG_USAGE } from "../commandError.ts";
 import type { CurrentSettings } from "./currentSettings.ts";
-import type { Values } from "./dotenv.ts";
-import { isNear, locationProblem, parseLocation, regionsNear } from "./location.ts";
+import { parametersFor, type Values } from "./dotenv.ts";
+import { assertLocation, isNear, locationProblem, regionsNear } from "./location.ts";
 import type { RulesChoice } from "./rules/composed.ts";
 import type { Packaging } from "./tallysFunctions.ts";
 
@@ -68,8 +68,7 @@ export async function choose(options: ChoiceOptions, ask: boolean, present: Curr
     locationProblem,
   );
   const isLocationGiven = options.location !== undefined || location !== present.location;
-  if (isLocationGiven) parseLocation(location);
-  else refuseNoLocation(location);
+  assertLocation(location, isLocationGiven ? "--location" : present.locationSource);
   const packaging = await choosePackaging(options.as, ask, present.packaging);
   const { database, hasFunctionsEntry, values } = present;
   const { edition = present.edition, collection = present.collection } = options;
@@ -78,16 +77,16 @@ export async function choose(options: ChoiceOptions, ask: boolean, present: Curr
   return {
     ...groups,
     limits: options.limits ?? present.rules?.limits ?? false,
-    ...{ packaging, database, edition, collection },
+    packaging,
+    database,
+    edition,
+    collection,
     databaseSettings: {
       // What was neither given nor answered is not known: a database may exist elsewhere.
       ...((isLocationGiven || (ask && !hasFunctionsEntry)) && { location }),
       ...(options.edition !== undefined && { edition }),
     },
-    initialParameters: {
-      ...{ LOCATION: region, DATABASE_ID: database, EDITION: edition, COLLECTION: collection },
-      ...(groups.visitors.length > 0 && { VISITORS: "yes" }),
-    },
+    initialParameters: parametersFor({ region, database, edition, collection, visitors: groups.visitors }),
     changedParameters: {
       ...(isLocationGiven && { LOCATION: region }),
       ...(options.edition !== undefined && { EDITION: edition }),
@@ -96,15 +95,6 @@ export async function choose(options: ChoiceOptions, ask: boolean, present: Curr
       ...(groups.areVisitorsGiven && { VISITORS: visitors }),
     },
   };
-}
-
-function refuseNoLocation(present: string): void {
-  const why = locationProblem(present);
-  if (why !== undefined)
-    throw new CommandError(
-      FAILED,
-      `the location in firebase.json, or LOCATION of the functions: ${why} Pass --location`,
-    );
 }
 
 /** Likes of the counters' collection are published if this parameter names it. */

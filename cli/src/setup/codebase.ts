@@ -4,8 +4,8 @@ import { relative, resolve } from "node:path";
 import { gunzipSync } from "node:zlib";
 import validRange from "semver/ranges/valid.js";
 import { CommandError, WRONG_USAGE } from "../commandError.ts";
-import type { FileChange } from "./changes.ts";
-import { completeDotenv, isCut, newDotenv, type Values, valuesIn, withoutCutLine } from "./dotenv.ts";
+import { type FileChange, type TextChange, textChange } from "./changes.ts";
+import { completeDotenv, isCut, newDotenv, type Values, valuesIn, withoutCutLine, withValues } from "./dotenv.ts";
 import { setIn } from "./json.ts";
 import {
   CLIENT,
@@ -46,7 +46,9 @@ export interface CodebaseOptions {
   /** A folder that has the tarballs of both packages, if they do not come from the registry. */
   readonly packages: string | undefined;
   /** The parameters of a new file, as far as they are not the default. */
-  readonly parameters: Values;
+  readonly initialParameters: Values;
+  /** The parameters that are set, also in a file that is there. */
+  readonly changedParameters: Values;
   /** Whether the kit is brought to this version. */
   readonly upgradesKit: boolean;
 }
@@ -57,20 +59,25 @@ export interface ChangesWithNotes {
   readonly notes: readonly string[];
 }
 
+interface CodebaseChanges extends ChangesWithNotes {
+  /** The change of the file of parameters. */
+  readonly env: TextChange;
+  /** The parameters that a file of an older version did not have. */
+  readonly addedParameters: readonly string[];
+}
+
 /** What is missing or cut is written. All else stays: code and dependencies of the developer's own, too. */
-export function codebaseChanges(
-  files: Files,
-  options: CodebaseOptions,
-): ChangesWithNotes & { readonly addedParameters: string[] } {
+export function codebaseChanges(files: Files, options: CodebaseOptions): CodebaseChanges {
   const { folder, packages } = options;
   const tarballs =
     packages === undefined ? [] : [KIT, CLIENT].map((name) => tarballChange(files, folder, packages, name));
   const manifest = manifestChange(files, options);
-  const index = indexChanges(files, folder, manifest.after as string);
+  const index = indexChanges(files, folder, manifest.after);
   const { env, addedParameters } = parameterChange(files, options);
   return {
     changes: [...tarballs, manifest, ...index.changes, env],
-    notes: [...(packages === undefined ? tarballNotes(files, manifest.after as string, options) : []), ...index.notes],
+    notes: [...(packages === undefined ? tarballNotes(files, manifest.after, options) : []), ...index.notes],
+    env,
     addedParameters,
   };
 }
@@ -78,11 +85,10 @@ export function codebaseChanges(
 function tarballChange(files: Files, folder: string, packages: string, name: string): FileChange {
   const path = `${folder}/${tarballOf(name)}`;
   const content = readTarball(packages, name);
-  const isThere = files.bytes(path)?.equals(content) === true;
-  return { path, ...(isThere ? { before: "", after: "" } : { before: undefined, after: content }) };
+  return { kind: "binary", path, content, isThere: files.bytes(path)?.equals(content) === true };
 }
 
-function manifestChange(files: Files, { folder, packages, upgradesKit }: CodebaseOptions): FileChange {
+function manifestChange(files: Files, { folder, packages, upgradesKit }: CodebaseOptions): TextChange {
   const path = `${folder}/package.json`;
   const present = files.read(path);
   const isFromTarball = packages !== undefined || files.has(`${folder}/${tarballOf(KIT)}`);
@@ -90,11 +96,8 @@ function manifestChange(files: Files, { folder, packages, upgradesKit }: Codebas
   const text = present === undefined || isCutManifest(present) ? manifestWith(version) : present;
   const depends = manifestIn(text)?.dependencies?.[KIT] ?? version;
   const kept = upgradesKit ? upgradedVersion(depends, `^${VERSION}`, packages) : depends;
-  return {
-    path,
-    before: present,
-    after: withSdkDependencies(withDependency(text, KIT, packages === undefined ? kept : version)),
-  };
+  const after = withSdkDependencies(withDependency(text, KIT, packages === undefined ? kept : version));
+  return textChange(path, present, after);
 }
 
 /** Code of the developer's own stays, and so does another main file. */
@@ -102,21 +105,23 @@ function indexChanges(files: Files, folder: string, manifest: string): ChangesWi
   if ((manifestIn(manifest)?.main ?? "index.js") !== "index.js") return { changes: [], notes: [] };
   const path = `${folder}/index.js`;
   const before = files.read(path);
-  if (before === undefined || INDEX.startsWith(before)) return { changes: [{ path, before, after: INDEX }], notes: [] };
+  if (before === undefined || INDEX.startsWith(before))
+    return { changes: [textChange(path, before, INDEX)], notes: [] };
   const isExported = before.includes(KIT);
   const note = `${path} does not export Tally's functions: add the line \`${INDEX.trim()}\` to it`;
-  return { changes: [{ path, before, after: before }], notes: isExported ? [] : [note] };
+  return { changes: [textChange(path, before, before)], notes: isExported ? [] : [note] };
 }
 
-function parameterChange(files: Files, { folder, parameters }: CodebaseOptions) {
+function parameterChange(files: Files, { folder, initialParameters, changedParameters }: CodebaseOptions) {
   const path = `${folder}/.env`;
   const before = files.read(path);
+  const change = (text: string) => textChange(path, before, withValues(text, changedParameters));
   if (before === undefined || isCut(before)) {
     const left = valuesIn(withoutCutLine(before ?? ""));
-    return { env: { path, before, after: newDotenv({ ...parameters, ...left }) }, addedParameters: [] };
+    return { env: change(newDotenv({ ...initialParameters, ...left })), addedParameters: [] };
   }
-  const { text, added } = completeDotenv(before, VERSION, parameters);
-  return { env: { path, before, after: text }, addedParameters: added };
+  const { text, added } = completeDotenv(before, VERSION, initialParameters);
+  return { env: change(text), addedParameters: added };
 }
 
 /** A package of the developer's own stays as it is. */

@@ -5,11 +5,11 @@
 import { DEFAULT_COLLECTION } from "../../../core/src/index.ts";
 import { EDITIONS, type Edition } from "../../../functions/src/decisions.ts";
 import type { Values } from "./dotenv.ts";
+import type { FirestoreEntry } from "./firebaseJson.ts";
 import { DEFAULT_LOCATION, isNear } from "./location.ts";
-import { type Project, rulesOrIndexesText } from "./project.ts";
 import { readChoice } from "./rules/compose.ts";
 import type { RulesChoice } from "./rules/composed.ts";
-import type { Packaging } from "./tallysFunctions.ts";
+import type { Packaging, TallysFunctions } from "./tallysFunctions.ts";
 
 export interface CurrentSettings {
   /** By the rules; `undefined` without rules of Tally. */
@@ -23,31 +23,44 @@ export interface CurrentSettings {
   readonly edition: Edition;
   /** Of the database; without an entry for it, the region of the functions. */
   readonly location: string;
+  /** Where the location is set, such as `LOCATION in tally/.env`. */
+  readonly locationSource: string;
   /** The parameters. */
   readonly values: Values;
 }
 
-type ProjectFiles = Pick<Project, "allFunctions" | "database" | "functions" | "firestoreFiles" | "read">;
+/** What the settings are read from. */
+interface ProjectFiles {
+  readonly allFunctions: readonly TallysFunctions[];
+  readonly functions: TallysFunctions | undefined;
+  readonly database: string;
+  readonly databaseEntry: FirestoreEntry | undefined;
+  readonly rulesText: string | undefined;
+}
 
-export function currentSettings(project: ProjectFiles): CurrentSettings {
-  const { allFunctions, database, functions, firestoreFiles } = project;
-  const rules = readChoice(rulesOrIndexesText(project, "rules") ?? "");
+export function currentSettings(files: ProjectFiles): CurrentSettings {
+  const { allFunctions, functions, database, databaseEntry, rulesText } = files;
+  const rules = readChoice(rulesText ?? "");
   const values = functions?.values ?? {};
-  const edition = values.EDITION ?? firestoreFiles.databaseEntry?.edition?.toLowerCase();
+  const edition = values.EDITION ?? databaseEntry?.edition?.toLowerCase();
   return {
-    ...{ rules, database, values },
+    rules,
+    database,
+    values,
     packaging: functions?.packaging ?? (allFunctions.length > 0 ? "kit" : undefined),
     hasFunctionsEntry: functions?.position !== undefined,
     collection: rules?.collection ?? values.COLLECTION ?? DEFAULT_COLLECTION,
     edition: EDITIONS.find((one) => one === edition) ?? "standard",
-    location: firestoreFiles.databaseEntry?.location ?? values.LOCATION ?? DEFAULT_LOCATION,
+    location: databaseEntry?.location ?? values.LOCATION ?? DEFAULT_LOCATION,
+    locationSource:
+      databaseEntry?.location === undefined ? `LOCATION in ${functions?.env}` : "location in firebase.json",
   };
 }
 
 /** What the files say in the end. */
-export interface FinalSettings {
+interface FinalSettings {
   readonly rules: Pick<RulesChoice, "collection" | "visitors">;
-  readonly entry: { readonly location?: string | undefined; readonly edition?: string | undefined };
+  readonly databaseSettings: { readonly location?: string | undefined; readonly edition?: string | undefined };
   readonly values: Values;
 }
 
@@ -56,17 +69,21 @@ export interface FinalSettings {
  *
  * @param env  the file of the parameters
  */
-export function contradictionsIn({ rules, entry, values }: FinalSettings, env: string): string[] {
+export function contradictionsIn({ rules, databaseSettings, values }: FinalSettings, env: string): string[] {
   const { LOCATION: region, EDITION: edition, COLLECTION: collection, VISITORS: visitors } = values;
   const found: string[] = [];
-  if (entry.location !== undefined && region !== undefined && !isNear(region, entry.location))
+  if (databaseSettings.location !== undefined && region !== undefined && !isNear(region, databaseSettings.location))
     found.push(
-      `firebase.json has the database in ${entry.location}, and ${env} the functions in ${region}, so every total is late: ` +
+      `firebase.json has the database in ${databaseSettings.location}, and ${env} the functions in ${region}, so every total is late: ` +
         `pass --location with the place of the database`,
     );
-  if (entry.edition !== undefined && edition !== undefined && entry.edition.toLowerCase() !== edition)
+  if (
+    databaseSettings.edition !== undefined &&
+    edition !== undefined &&
+    databaseSettings.edition.toLowerCase() !== edition
+  )
     found.push(
-      `firebase.json has the edition ${entry.edition}, and ${env} has EDITION=${edition}: pass --edition with that of the database`,
+      `firebase.json has the edition ${databaseSettings.edition}, and ${env} has EDITION=${edition}: pass --edition with that of the database`,
     );
   if (collection !== undefined && collection !== rules.collection)
     found.push(

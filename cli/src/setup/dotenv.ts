@@ -18,6 +18,23 @@ const HEADING = `# The parameters of Tally's functions: ${PAGES}/configuration.m
 /** A line as the Firebase CLI reads it: a name and a value, which may be in quotes, before a comment. */
 const LINE = /^([ \t]*(?:export[ \t]+)?([A-Z][A-Z0-9_]*)[ \t]*=[ \t]*)('[^']*'|"[^"]*"|[^#\r\n]*)/gm;
 
+/** What the parameters of new functions depend on. */
+export interface FunctionsChoice {
+  /** Where the functions run. */
+  readonly region: string;
+  readonly database: string;
+  readonly edition: string;
+  readonly collection: string;
+  /** The groups whose visitors are counted. */
+  readonly visitors: readonly string[];
+}
+
+/** The parameters of new functions, as far as they are not the default. */
+export function parametersFor({ region, database, edition, collection, visitors }: FunctionsChoice): Values {
+  const parameters = { LOCATION: region, DATABASE_ID: database, EDITION: edition, COLLECTION: collection };
+  return visitors.length > 0 ? { ...parameters, VISITORS: "yes" } : parameters;
+}
+
 /** A new file. @param chosen  values that are not the default */
 export function newDotenv(chosen: Values): string {
   const values = { ...DEFAULTS, ...chosen };

@@ -4,19 +4,18 @@
  */
 import { CommandError, FAILED, WRONG_USAGE } from "../commandError.ts";
 import { carryOut, type Plan, type SetupOptions } from "./carryOut.ts";
-import type { FileChange } from "./changes.ts";
+import { type FileChange, textChange } from "./changes.ts";
 import { type Choice, type ChoiceOptions, choose } from "./choice.ts";
 import { type ChangesWithNotes, clientVersion, codebaseChanges, withDependency } from "./codebase.ts";
-import { currentSettings } from "./currentSettings.ts";
 import { withValues } from "./dotenv.ts";
 import { addToFirebaseJson, CODEBASE, FIREBASE_JSON } from "./firebaseJson.ts";
 import { addIndexes, indexesOf, removeIndexes, staleIndexes } from "./indexesJson.ts";
-import { kitNotes, notesOf } from "./initNotes.ts";
+import { databaseNotes, kitNotes, parameterNotes, projectNotes, sampleNote } from "./initNotes.ts";
 import { CLIENT, foreignFilesIn, hasForeignCode, KIT } from "./kitPackage.ts";
-import { appInstall, deployCommand, tryCommand } from "./nextCommand.ts";
+import { deployCommand, firstCommand } from "./nextCommand.ts";
 import { PAGES, packaged, VERSION } from "./packaged.ts";
 import { peerNotes } from "./peers.ts";
-import { firebaseCommand, joinPath, MANIFEST, type Project, readProject, rulesOrIndexesText } from "./project.ts";
+import { joinPath, MANIFEST, type Project, readProject, rulesOrIndexesText } from "./project.ts";
 import { addRules } from "./rules/compose.ts";
 import { sampleFor } from "./sample.ts";
 
@@ -48,7 +47,7 @@ export async function prepareInit(
       `there is neither ${FIREBASE_JSON} nor ${MANIFEST} in ${folder}, nor a ${FIREBASE_JSON} in a folder around it; run init in your project's folder`,
     );
   refuseForeignFolder(project, options.as);
-  const choice = await choose(options, ask, currentSettings(project));
+  const choice = await choose(options, ask, project.settings);
   return { folder, plan: planInit(project, choice, options.packages) };
 }
 
@@ -72,11 +71,11 @@ function planInit(project: Project, choice: Choice, packages?: string): Plan {
   });
   // Rules and indexes tell what was chosen, the dependency that the sample was made, and firebase.json that all is done.
   const changes: FileChange[] = [
-    { path: firestoreFiles.indexes, before: read(firestoreFiles.indexes), after: indexes.text },
-    { path: firestoreFiles.rules, before: read(firestoreFiles.rules), after: rules.text },
+    textChange(firestoreFiles.indexes, read(firestoreFiles.indexes), indexes.text),
+    textChange(firestoreFiles.rules, read(firestoreFiles.rules), rules.text),
     ...code.changes,
     ...client.changes,
-    { path: FIREBASE_JSON, before: read(FIREBASE_JSON), after: firebaseJson },
+    textChange(FIREBASE_JSON, read(FIREBASE_JSON), firebaseJson),
   ];
   const isFirst = functions?.position === undefined;
   return {
@@ -87,9 +86,10 @@ function planInit(project: Project, choice: Choice, packages?: string): Plan {
       ...code.notes,
       ...client.notes,
       ...peerNotes(project),
-      ...notesOf(project, choice, changes),
+      ...projectNotes(project),
+      ...databaseNotes(project, choice),
     ],
-    nextCommand: isFirst ? firstCommand(project, choice) : deployCommand(project, changes),
+    nextCommand: isFirst ? firstCommand(project, choice.packaging) : deployCommand(project, changes),
     readOn: `${PAGES}/setup.md#what-you-will-see`,
   };
 }
@@ -120,7 +120,7 @@ function refuseForeignFolder(project: Project, as?: string): void {
 /** Tally's indexes for the choice. Those for what was chosen before go. */
 function indexChanges(project: Project, { collection, edition }: Choice) {
   const { firestoreFiles } = project;
-  const present = currentSettings(project);
+  const present = project.settings;
   const shipped = packaged("firestore.indexes.json");
   const wanted = indexesOf(shipped, collection, edition);
   const collections = [present.collection, present.values.COLLECTION ?? present.collection];
@@ -146,21 +146,17 @@ function functionsChanges(project: Project, choice: Choice, packages: string | u
     const { env } = functions ?? {};
     const before = env === undefined ? undefined : read(env);
     if (env === undefined || before === undefined) return { changes: [], notes: kitNotes(project, choice) };
-    return { changes: [{ path: env, before, after: withValues(before, choice.changedParameters) }], notes: [] };
+    const change = textChange(env, before, withValues(before, choice.changedParameters));
+    return { changes: [change], notes: parameterNotes(project, choice, change) };
   }
-  const folder = functions?.folder ?? CODEBASE;
-  const { changes, notes } = codebaseChanges(project, {
-    folder,
+  const { changes, notes, env } = codebaseChanges(project, {
+    folder: functions?.folder ?? CODEBASE,
     packages,
-    parameters: choice.initialParameters,
+    initialParameters: choice.initialParameters,
+    changedParameters: choice.changedParameters,
     upgradesKit: false,
   });
-  const chosen = changes.map((change) =>
-    change.path === `${folder}/.env`
-      ? { ...change, after: withValues(change.after as string, choice.changedParameters) }
-      : change,
-  );
-  return { changes: chosen, notes };
+  return { changes, notes: [...notes, ...parameterNotes(project, choice, env)] };
 }
 
 /** The client package, and before it its first calls: the dependency tells that they were made. */
@@ -172,18 +168,11 @@ function appChanges(project: Project, choice: Choice, packages: string | undefin
   const isThere = CLIENT in app.dependencies;
   const version = clientVersion(app.folder, functions?.folder ?? CODEBASE, packages);
   const after = isThere && packages === undefined ? before : withDependency(before, CLIENT, version);
-  const manifest = { path, before, after };
+  const manifest = textChange(path, before, after);
   if (isThere) return { changes: [manifest], notes: [] };
   const { database, collection } = choice;
   const sample = sampleFor(app, { views: choice.open[0], likes: choice.once[0], database, collection });
   if (!("path" in sample)) return { changes: [manifest], notes: sample.note === undefined ? [] : [sample.note] };
-  const file = { path: joinPath(app.folder, sample.path), before: undefined, after: sample.text };
-  return { changes: [file, manifest], notes: [] };
-}
-
-function firstCommand(project: Project, { packaging }: Choice): string {
-  if (packaging === "codebase") return tryCommand(project, CODEBASE);
-  return [...appInstall(project), `${firebaseCommand(project.app)} functions:kits:install --package ${KIT}`].join(
-    " && ",
-  );
+  const file = textChange(joinPath(app.folder, sample.path), undefined, sample.text);
+  return { changes: [file, manifest], notes: [sampleNote(file.path)] };
 }

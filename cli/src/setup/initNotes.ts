@@ -1,23 +1,14 @@
 /** What `init` asks of the developer, beyond its files: each note names something to do. */
 import { DEFAULT_PARAMETERS } from "../../../functions/src/deploy/parseConfig.ts";
-import type { FileChange } from "./changes.ts";
+import type { TextChange } from "./changes.ts";
 import type { Choice } from "./choice.ts";
-import { contradictionsIn, currentSettings } from "./currentSettings.ts";
+import { contradictionsIn } from "./currentSettings.ts";
 import { type Values, valuesIn } from "./dotenv.ts";
 import { DEFAULT_DATABASE, FIREBASE_JSON } from "./firebaseJson.ts";
 import { firebaseCommand, MANIFEST, type Project, rulesOrIndexesText } from "./project.ts";
 import { hasRules } from "./rules/skeleton.ts";
 
-export function notesOf(project: Project, choice: Choice, changes: readonly FileChange[]): string[] {
-  return [
-    ...projectNotes(project),
-    ...databaseNotes(project, choice),
-    ...parameterNotes(project, choice, changes),
-    ...sampleNotes(changes),
-  ];
-}
-
-function projectNotes(project: Project): string[] {
+export function projectNotes(project: Project): string[] {
   const { app, has, firestoreFiles, folder } = project;
   const notes: string[] = [];
   if (!has(FIREBASE_JSON))
@@ -39,12 +30,12 @@ function projectNotes(project: Project): string[] {
   return notes;
 }
 
-function databaseNotes(
+export function databaseNotes(
   project: Project,
   { database, databaseSettings, edition, collection, changedParameters }: Choice,
 ): string[] {
   const { app, firestoreFiles } = project;
-  const present = currentSettings(project);
+  const present = project.settings;
   const notes: string[] = [];
   const { location } = databaseSettings;
   if (database !== DEFAULT_DATABASE && firestoreFiles.databaseEntry === undefined)
@@ -68,25 +59,19 @@ function databaseNotes(
   return notes;
 }
 
-/** Contradictions that are left, and files that hide the parameters. */
-function parameterNotes(project: Project, choice: Choice, changes: readonly FileChange[]): string[] {
-  const { functions, firestoreFiles, list, read } = project;
-  const path = functions?.env ?? changes.find((one) => one.path.endsWith("/.env"))?.path;
-  if (path === undefined) return [];
+/** Contradictions that are left, and files that hide the parameters. @param env  the change of the file of parameters */
+export function parameterNotes(project: Project, choice: Choice, env: TextChange): string[] {
+  const { firestoreFiles, list, read } = project;
+  const { path, before, after } = env;
   const folder = path.slice(0, path.lastIndexOf("/"));
-  const after = changes.find((one) => one.path === path)?.after;
-  const values = typeof after === "string" ? valuesIn(after) : {};
-  const entry = { ...firestoreFiles.databaseEntry, ...choice.databaseSettings };
-  const hiding = list(folder)
-    .filter((name) => name.startsWith(".env.") && `${folder}/${name}` !== path)
-    .flatMap((name) =>
-      hiddenBy(`${folder}/${name}`, valuesIn(read(`${folder}/${name}`) ?? ""), choice.changedParameters),
-    );
-  const isNew = changes.some((one) => one.path === path && one.before === undefined);
-  const isIgnored = isNew && isIgnoredByGit(project, path);
+  const databaseSettings = { ...firestoreFiles.databaseEntry, ...choice.databaseSettings };
+  const others = list(folder)
+    .map((name) => `${folder}/${name}`)
+    .filter((other) => other.startsWith(`${folder}/.env.`) && other !== path);
+  const isIgnored = before === undefined && isIgnoredByGit(project, path);
   return [
-    ...contradictionsIn({ rules: choice, entry, values }, path),
-    ...hiding,
+    ...contradictionsIn({ rules: choice, databaseSettings, values: valuesIn(after) }, path),
+    ...others.flatMap((other) => hiddenBy(other, valuesIn(read(other) ?? ""), choice.changedParameters)),
     ...(isIgnored ? [`.gitignore leaves ${path} out, which CI needs: git add --force ${path}`] : []),
   ];
 }
@@ -98,9 +83,9 @@ function hiddenBy(path: string, values: Values, changed: Values): string[] {
   );
 }
 
-function sampleNotes(changes: readonly FileChange[]): string[] {
-  const sample = changes.find(({ path, before }) => before === undefined && /(^|\/)counters\.[jt]sx?$/.test(path));
-  return sample ? [`${sample.path} has your first calls: ${callsOf(sample.path)}`] : [];
+/** @param path  of the sample */
+export function sampleNote(path: string): string {
+  return `${path} has your first calls: ${callsOf(path)}`;
 }
 
 /** How the app uses its sample. */

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { isNear, locationProblem, parseLocation, regionsNear } from "./location.ts";
+import { assertLocation, isNear, locationProblem, regionsNear } from "./location.ts";
 
 test.each([
   ["nam5", "us-central1"],
   ["eur3", "europe-west1"],
   ["asia-east1", "asia-east1"],
 ])("the functions of a database in %s run in %s", (location, region) => {
-  expect(parseLocation(location)).toBe(location);
+  expect(locationProblem(location)).toBeUndefined();
   expect(regionsNear(location)[0]).toBe(region);
 });
 
@@ -26,5 +26,5 @@ test.each([
   ["", /choose one of/],
 ])("%j is no location, and those like it are named", (text, expected) => {
   expect(locationProblem(text)).toMatch(expected);
-  expect(() => parseLocation(text)).toThrow(`--location ${JSON.stringify(text)} is no location`);
+  expect(() => assertLocation(text, "--location")).toThrow(`--location ${JSON.stringify(text)} is no location`);
 });

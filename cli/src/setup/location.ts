@@ -1,6 +1,6 @@
 /** Where the database is, and which region of Cloud Functions is beside it. */
 import { MULTI_REGIONS, REGIONS } from "../../../functions/src/decisions.ts";
-import { CommandError, WRONG_USAGE } from "../commandError.ts";
+import { CommandError, FAILED, WRONG_USAGE } from "../commandError.ts";
 
 /** Of a new project. */
 export const DEFAULT_LOCATION = "us-central1";
@@ -25,11 +25,15 @@ export function locationProblem(text: string): string | undefined {
   return `${JSON.stringify(text)} is no location of Firestore; ${accepted}`;
 }
 
-/** @throws CommandError naming the locations that begin like the text, if it is none */
-export function parseLocation(text: string): string {
-  const why = locationProblem(text);
-  if (why !== undefined) throw new CommandError(WRONG_USAGE, `--location ${why}`);
-  return text;
+/**
+ * @param source  `--location`, or the place in a file
+ * @throws CommandError naming the locations that begin like the text, if it is none
+ */
+export function assertLocation(text: string, source: string): void {
+  const problem = locationProblem(text);
+  if (problem === undefined) return;
+  if (source === "--location") throw new CommandError(WRONG_USAGE, `--location ${problem}`);
+  throw new CommandError(FAILED, `${source}: ${problem} Correct it, or pass --location`);
 }
 
 /** Those that share the longest beginning with a text, by their own name or by that of a region in them. */

@@ -1,15 +1,23 @@
 /** The command that is to be run after the files have changed: install what is new, then try it or deploy what has changed. */
 import { type FileChange, realChanges } from "./changes.ts";
-import { DEFAULT_DATABASE, FIREBASE_JSON } from "./firebaseJson.ts";
+import { CODEBASE, DEFAULT_DATABASE, FIREBASE_JSON } from "./firebaseJson.ts";
+import { KIT } from "./kitPackage.ts";
 import { installCommand } from "./packageManager.ts";
 import { firebaseCommand, joinPath, MANIFEST, type Project } from "./project.ts";
+import type { Packaging } from "./tallysFunctions.ts";
 
-/** After the first `init`: the emulators. */
-export function tryCommand(project: Project, codebase: string): string {
+/** After the first `init`: installs and starts the emulators, or installs the kit. */
+export function firstCommand(project: Project, packaging: Packaging): string {
+  if (packaging === "codebase") return tryCommand(project);
+  const install = `${firebaseCommand(project.app)} functions:kits:install --package ${KIT}`;
+  return [...appInstall(project), install].join(" && ");
+}
+
+function tryCommand(project: Project): string {
   const emulators = `emulators:start${project.has(".firebaserc") ? "" : " --project demo-app"}`;
   return [
     ...appInstall(project),
-    `npm install --prefix ${codebase}`,
+    `npm install --prefix ${CODEBASE}`,
     `${firebaseCommand(project.app)} ${emulators}`,
   ].join(" && ");
 }

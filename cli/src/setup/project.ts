@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, relative } from "node:path";
+import { type CurrentSettings, currentSettings } from "./currentSettings.ts";
 import {
   FIREBASE_JSON,
   type FirestoreFiles,
@@ -16,19 +17,19 @@ import { functionsFor, type TallysFunctions, tallysFunctionsIn } from "./tallysF
 export const MANIFEST = "package.json";
 
 /** The app whose code counts. */
-export interface App extends Pick<Project, "dependencies"> {
+export interface App {
   /** Relative to the folder of the project; empty if it is the same. */
   readonly folder: string;
   /** @param path  in the folder of the app */
   has(path: string): boolean;
+  /** What the app's package depends on; empty if there is no package. */
+  readonly dependencies: Readonly<Record<string, string>>;
 }
 
 export interface Project extends Files {
   /** Where `firebase.json` is, or will be. */
   readonly folder: string;
   readonly app: App;
-  /** What the app's package depends on; empty if there is no package. */
-  readonly dependencies: Readonly<Record<string, string>>;
   /** Of all functions in `firebase.json`. */
   readonly functionsEntries: readonly FunctionsEntry[];
   /** Tally's functions, of each database. */
@@ -37,6 +38,7 @@ export interface Project extends Files {
   readonly functions: TallysFunctions | undefined;
   readonly database: string;
   readonly firestoreFiles: FirestoreFiles;
+  readonly settings: CurrentSettings;
 }
 
 /**
@@ -56,17 +58,20 @@ export function readProject(cwd: string, database?: string): Project {
   const allFunctions = tallysFunctionsIn(functionsEntries, files);
   const found = functionsFor(database, allFunctions);
   const firestoreFiles = firestoreFilesIn(text, found.database);
+  const rulesText = rulesOrIndexesText({ read, firestoreFiles }, "rules");
+  const { databaseEntry } = firestoreFiles;
+  const settings = currentSettings({ ...found, allFunctions, databaseEntry, rulesText });
   const sources = [...functionsEntries.map(({ source }) => source), ...allFunctions.map((one) => one.folder)];
   const app = appIn(files, relative(folder, cwd), sources);
   return {
     ...files,
     folder,
     app,
-    dependencies: app.dependencies,
     functionsEntries,
     allFunctions,
     ...found,
     firestoreFiles,
+    settings,
   };
 }
 
@@ -116,7 +121,7 @@ export function joinPath(folder: string, path: string): string {
 export type Framework = "React" | "React Native" | "React Native Firebase" | "a browser" | "a server" | "no package";
 
 /** The SDK decides first: pages of a server's app, such as one of Next.js, cannot count without `firebase`. */
-export function frameworkOf({ dependencies, has }: Pick<Project, "dependencies" | "has">): Framework {
+export function frameworkOf({ dependencies, has }: Pick<App, "dependencies" | "has">): Framework {
   const uses = (name: string) => Object.hasOwn(dependencies, name);
   if (!has(MANIFEST)) return "no package";
   if (!uses("firebase")) {
@@ -129,6 +134,6 @@ export function frameworkOf({ dependencies, has }: Pick<Project, "dependencies" 
 }
 
 /** The Firebase CLI. Where the app does not depend on it, npx fetches it: an app that depends on the SDK has another package `firebase`. */
-export function firebaseCommand({ dependencies }: Pick<Project, "dependencies">): string {
+export function firebaseCommand({ dependencies }: Pick<App, "dependencies">): string {
   return Object.hasOwn(dependencies, "firebase-tools") ? "npx firebase" : "npx firebase-tools";
 }

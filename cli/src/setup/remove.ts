@@ -1,9 +1,8 @@
 /** `npx firestore-tally remove`: takes Tally out of a project again, and nothing else. The counters stay. */
 import { CommandError, FAILED } from "../commandError.ts";
 import { carryOut, type Plan, type SetupOptions } from "./carryOut.ts";
-import { type FileChange, realChanges } from "./changes.ts";
+import { type FileChange, realChanges, textChange } from "./changes.ts";
 import type { ChangesWithNotes } from "./codebase.ts";
-import { currentSettings } from "./currentSettings.ts";
 import { DEFAULT_DATABASE, FIREBASE_JSON, removeFromFirebaseJson } from "./firebaseJson.ts";
 import { removeIndexes, staleIndexes } from "./indexesJson.ts";
 import { removeIn } from "./json.ts";
@@ -26,11 +25,11 @@ export async function remove(options: RemoveOptions): Promise<void> {
 /** @throws CommandError if the rules' markers are damaged, or the app's rules need what would go */
 export function planRemove(project: Project): Plan {
   const { app, database, firestoreFiles, read } = project;
-  const { collection, values } = currentSettings(project);
+  const { collection, values } = project.settings;
   const notes: string[] = [];
-  const change = (path: string, edit: (text: string) => string | undefined): FileChange[] => {
+  const change = (path: string, edit: (text: string) => string): FileChange[] => {
     const before = read(path);
-    return before === undefined ? [] : [{ path, before, after: edit(before) }];
+    return before === undefined ? [] : [textChange(path, before, edit(before))];
   };
   const collections = [collection, values.COLLECTION ?? collection];
   const tally = staleIndexes(packaged("firestore.indexes.json"), collections, { indexes: [], fieldOverrides: [] });
@@ -101,10 +100,10 @@ function functionsChanges(project: Project): ChangesWithNotes {
   const changes: FileChange[] =
     firebaseJson === undefined || position === undefined
       ? []
-      : [{ path: FIREBASE_JSON, before: firebaseJson, after: removeFromFirebaseJson(firebaseJson, position) }];
+      : [textChange(FIREBASE_JSON, firebaseJson, removeFromFirebaseJson(firebaseJson, position))];
   const deployed = `deployed functions stay until you run \`${firebaseCommand(app)} functions:delete ${name}\``;
   return {
-    changes: has(folder) ? [...changes, { path: folder, before: "", after: undefined }] : changes,
+    changes: has(folder) ? [...changes, { kind: "folder deletion", path: folder }] : changes,
     notes: [deployed],
   };
 }

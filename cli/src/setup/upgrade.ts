@@ -1,10 +1,9 @@
 /** `npx firestore-tally upgrade`: brings rules, indexes, functions and client of a project to this version. The policy stays. */
 import { CommandError, FAILED } from "../commandError.ts";
 import { carryOut, type Plan, type SetupOptions } from "./carryOut.ts";
-import type { FileChange } from "./changes.ts";
+import { type FileChange, textChange } from "./changes.ts";
 import { type ChangesWithNotes, clientVersion, codebaseChanges, upgradedVersion, withDependency } from "./codebase.ts";
-import { currentSettings } from "./currentSettings.ts";
-import { unknownIn } from "./dotenv.ts";
+import { parametersFor, unknownIn } from "./dotenv.ts";
 import { CODEBASE, FIREBASE_JSON, withCodebase } from "./firebaseJson.ts";
 import { addIndexes, indexesOf } from "./indexesJson.ts";
 import { CLIENT, hasForeignCode, KIT } from "./kitPackage.ts";
@@ -34,14 +33,14 @@ export function planUpgrade(project: Project, packages?: string): Plan {
   const rules = upgradeRules(before, packaged("firestore.rules"), VERSION);
   if ("refused" in rules) throw new CommandError(FAILED, `${firestoreFiles.rules}: ${rules.refused}`);
   const from = findBlock(before)?.version ?? VERSION;
-  const { collection, edition } = currentSettings(project);
+  const { collection, edition } = project.settings;
   const tally = indexesOf(packaged("firestore.indexes.json"), collection, edition);
   const indexes = addIndexes(firestoreFiles.indexes, read(firestoreFiles.indexes), tally);
   const code = functionsChanges(project, packages);
   const clients = changesFor(from, VERSION);
   const changes = [
-    { path: firestoreFiles.indexes, before: read(firestoreFiles.indexes), after: indexes.text },
-    { path: firestoreFiles.rules, before, after: rules.text },
+    textChange(firestoreFiles.indexes, read(firestoreFiles.indexes), indexes.text),
+    textChange(firestoreFiles.rules, before, rules.text),
     ...code.changes,
     ...appChanges(project, packages),
   ];
@@ -67,15 +66,13 @@ function functionsChanges(project: Project, packages: string | undefined): Chang
     return { changes: [], notes: [renewed] };
   }
   const { folder, position } = functions;
-  const { database, edition, collection, location, rules } = currentSettings(project);
-  const parameters = {
-    ...{ LOCATION: regionsNear(location)[0], DATABASE_ID: database, EDITION: edition, COLLECTION: collection },
-    ...(rules && rules.visitors.length > 0 && { VISITORS: "yes" }),
-  };
+  const { location, rules } = project.settings;
+  const [region] = regionsNear(location);
   const { changes, addedParameters, ...code } = codebaseChanges(project, {
     folder,
     packages,
-    parameters,
+    initialParameters: parametersFor({ ...project.settings, region, visitors: rules?.visitors ?? [] }),
+    changedParameters: {},
     upgradesKit: true,
   });
   const notes = [...code.notes];
@@ -87,11 +84,9 @@ function functionsChanges(project: Project, packages: string | undefined): Chang
     );
   if (unknown.length > 0)
     notes.push(`${folder}/.env sets what is no parameter of ${VERSION}: take out ${unknown.join(", ")}`);
-  const completed =
-    firebaseJson === undefined || hasForeignCode(project, folder)
-      ? firebaseJson
-      : withCodebase(firebaseJson, position ?? "new");
-  return { changes: [...changes, { path: FIREBASE_JSON, before: firebaseJson, after: completed }], notes };
+  if (firebaseJson === undefined) return { changes, notes };
+  const completed = hasForeignCode(project, folder) ? firebaseJson : withCodebase(firebaseJson, position ?? "new");
+  return { changes: [...changes, textChange(FIREBASE_JSON, firebaseJson, completed)], notes };
 }
 
 function appChanges({ app, read, functions }: Project, packages: string | undefined): FileChange[] {
@@ -104,5 +99,5 @@ function appChanges({ app, read, functions }: Project, packages: string | undefi
     clientVersion(app.folder, functions?.folder ?? CODEBASE, packages),
     packages,
   );
-  return [{ path, before, after: withDependency(before, CLIENT, version) }];
+  return [textChange(path, before, withDependency(before, CLIENT, version))];
 }
