@@ -46,15 +46,12 @@ export async function carryOut(folder: string, plan: Plan, options: SetupOptions
     else for (const change of changes) print(paint("bold", summaryOf(change)));
     for (const note of notes) print(`${paint("yellow", "note:")} ${note}`);
   }
-  if (dryRun) {
-    if (changes.length > 0) printStatus("Nothing was written. Without --dry-run, the changes are made.");
-    else printStatus("Nothing to change.");
-    return;
-  }
+  if (changes.length === 0) printStatus("Nothing to change.");
+  else if (dryRun) printStatus("Dry run: nothing was written. To make these changes, leave out --dry-run.");
+  if (dryRun) return;
   if (changes.length > 0 && !yes) await confirmChanges(changes);
   // Also without a change: a run that was killed may have left a temporary file.
   makeChanges(folder, plan.changes);
-  if (changes.length === 0) printStatus("Nothing to change.");
   if (json) return;
   if (changes.length > 0) print("\nDone.");
   if (nextCommand !== undefined)

@@ -80,5 +80,5 @@ test.each(["", "views:", "a b", "views,,claps", "it's", "a\\", "a/b"])("%j are n
 test("a group counts in one way", async () => {
   await expect(chosen({ open: "likes" }, NEW)).rejects.toThrow("likes is in two of --open, --once and --stock");
   await expect(chosen({ once: "seats", stock: "seats" }, NEW)).rejects.toThrow("seats is in two of");
-  await expect(chosen({ open: "seats" }, DONE)).rejects.toThrow("Take it out of the list");
+  await expect(chosen({ open: "seats" }, DONE)).rejects.toThrow("First remove it from its present list: --stock none");
 });

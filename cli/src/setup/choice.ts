@@ -126,9 +126,18 @@ async function chooseGroups(options: ChoiceOptions, ask: boolean, { rules }: Cur
   if (twice !== undefined)
     throw new CommandError(
       WRONG_USAGE,
-      `${twice} is in two of --open, --once and --stock; a group counts in one way${rules ? ". Take it out of the list that your rules have it in first" : ""}`,
+      `${twice} is in two of --open, --once and --stock; a group counts in one way${rules ? removalOf(twice, rules) : ""}`,
     );
   return { open, once, stock, visitors, areVisitorsGiven };
+}
+
+/** How a group leaves the list that the rules have it in. An option only adds to a list, so the list is emptied first. */
+function removalOf(group: string, rules: RulesChoice): string {
+  const list = (["open", "once", "stock"] as const).find((name) => rules[name].includes(group));
+  if (list === undefined) return "";
+  const others = rules[list].filter((one) => one !== group);
+  const again = others.length === 0 ? "" : `, then add the others again: --${list} ${others.join(",")}`;
+  return `. First remove it from its present list: --${list} none${again}`;
 }
 
 /** @throws CommandError if the functions are there in the other way, which would count with two deployments */
@@ -142,8 +151,8 @@ async function choosePackaging(
       FAILED,
       `--as ${given}: firebase.json has Tally's functions as a ${present}. To change that, ` +
         (present === "codebase"
-          ? "run `npx firestore-tally remove` first, then `npx firestore-tally init --as kit`"
-          : "run `npx firebase-tools functions:kits:uninstall` for it first, then this again"),
+          ? "run `npx firestore-tally remove` first. Then run `npx firestore-tally init --as kit`"
+          : "run `npx firebase-tools functions:kits:uninstall` first. Then run init again"),
     );
   if (given !== undefined || present !== undefined || !ask) return given ?? present ?? "codebase";
   return unlessCancelled(

@@ -74,8 +74,8 @@ export function contradictionsIn({ rules, databaseSettings, values }: FinalSetti
   const found: string[] = [];
   if (databaseSettings.location !== undefined && region !== undefined && !isNear(region, databaseSettings.location))
     found.push(
-      `firebase.json has the database in ${databaseSettings.location}, and ${env} the functions in ${region}, so every total is late: ` +
-        `pass --location with the place of the database`,
+      `${env} runs the functions in ${region}, far from the database in ${databaseSettings.location}, so every total is late. ` +
+        "Pass --location with the database's location",
     );
   if (
     databaseSettings.edition !== undefined &&
@@ -83,15 +83,15 @@ export function contradictionsIn({ rules, databaseSettings, values }: FinalSetti
     databaseSettings.edition.toLowerCase() !== edition
   )
     found.push(
-      `firebase.json has the edition ${databaseSettings.edition}, and ${env} has EDITION=${edition}: pass --edition with that of the database`,
+      `firebase.json has the edition ${databaseSettings.edition}, but ${env} has EDITION=${edition}. Pass --edition with the database's edition`,
     );
   if (collection !== undefined && collection !== rules.collection)
     found.push(
-      `the rules are for counters in ${rules.collection}, and ${env} has COLLECTION=${collection}: pass --collection with the right one`,
+      `the rules are for counters in ${rules.collection}, but ${env} has COLLECTION=${collection}. Pass --collection with the collection to keep`,
     );
   if (visitors === "no" && rules.visitors.length > 0)
     found.push(
-      `the rules count visitors of ${rules.visitors.join(", ")}, and ${env} has VISITORS=no: pass --visitors ${rules.visitors.join(",")}, or none`,
+      `the rules count visitors of ${rules.visitors.join(", ")}, but ${env} has VISITORS=no. Pass --visitors ${rules.visitors.join(",")}, or none`,
     );
   return found;
 }

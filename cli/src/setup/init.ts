@@ -44,7 +44,7 @@ export async function prepareInit(
   if (!project.has(FIREBASE_JSON) && !project.app.has(MANIFEST))
     throw new CommandError(
       WRONG_USAGE,
-      `there is neither ${FIREBASE_JSON} nor ${MANIFEST} in ${folder}, nor a ${FIREBASE_JSON} in a folder around it; run init in your project's folder`,
+      `neither ${FIREBASE_JSON} nor ${MANIFEST} is in ${folder}, and no ${FIREBASE_JSON} is above. Run init in your project's folder`,
     );
   refuseForeignFolder(project, options.as);
   const choice = await choose(options, ask, project.settings);
@@ -54,7 +54,10 @@ export async function prepareInit(
 function planInit(project: Project, choice: Choice, packages?: string): Plan {
   const { firestoreFiles, read, functions } = project;
   if (choice.packaging === "kit" && packages !== undefined)
-    throw new CommandError(WRONG_USAGE, "--packages goes with --as codebase: the Firebase CLI takes a kit from npm");
+    throw new CommandError(
+      WRONG_USAGE,
+      "--packages works only with --as codebase, because a kit is installed from npm",
+    );
   const rules = addRules(rulesOrIndexesText(project, "rules"), packaged("firestore.rules"), VERSION, choice);
   if ("refused" in rules) throw new CommandError(FAILED, `${firestoreFiles.rules}: ${rules.refused}`);
   const indexes = indexChanges(project, choice);
@@ -106,7 +109,7 @@ function refuseForeignFolder(project: Project, as?: string): void {
   if (named)
     throw new CommandError(
       FAILED,
-      `${FIREBASE_JSON} has a codebase ${CODEBASE} in ${named.source ?? "a place of its own"} that is not Tally's: its package does not depend on ${KIT}. ` +
+      `${FIREBASE_JSON} has a codebase ${CODEBASE} ${named.source === undefined ? "without a source" : `in ${named.source}`} that is not Tally's: its package does not depend on ${KIT}. ` +
         "Give it another name in firebase.json and run init again, or run `npx firestore-tally init --as kit`",
     );
   const own = foreignFilesIn(project, CODEBASE);

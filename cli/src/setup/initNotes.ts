@@ -12,7 +12,9 @@ export function projectNotes(project: Project): string[] {
   const { app, has, firestoreFiles, folder } = project;
   const notes: string[] = [];
   if (!has(FIREBASE_JSON))
-    notes.push(`there is no ${FIREBASE_JSON} in ${folder}: answer no if this is not your project's folder`);
+    notes.push(
+      `${FIREBASE_JSON} will be created in ${folder}. If that is not your project's folder, run init in the right one`,
+    );
   if (!app.has(MANIFEST) && project.functions?.position === undefined)
     notes.push(
       `there is no ${MANIFEST} in ${folder}: for the client and its first calls, run init in your app's folder, too`,
@@ -20,12 +22,13 @@ export function projectNotes(project: Project): string[] {
   const rules = rulesOrIndexesText(project, "rules");
   if (rules === undefined || !hasRules(rules))
     notes.push(
-      `there are no rules of yours in ${firestoreFiles.rules}, and the next deployment replaces those in the console by this file. To keep them, run ` +
-        `\`${firebaseCommand(app)} init firestore\` first, which fetches them, or copy them from the console into ${firestoreFiles.rules}. Then run init again`,
+      `${firestoreFiles.rules} has no rules yet. The next deployment replaces the rules in the console with this file. To keep them, run ` +
+        `\`${firebaseCommand(app)} init firestore\`, which downloads them, or copy them into ${firestoreFiles.rules}. Then run init again`,
     );
   if (firestoreFiles.sharedWith.length > 0)
     notes.push(
-      `${firestoreFiles.rules} is also the file of ${firestoreFiles.sharedWith.join(", ")}, where clients can then write counters, too: give each database a file of its own in ${FIREBASE_JSON}`,
+      `${firestoreFiles.rules} also holds the rules of the database ${firestoreFiles.sharedWith.join(", ")}, so clients can write counters there, too. ` +
+        `Give each database its own rules file in ${FIREBASE_JSON}`,
     );
   return notes;
 }
@@ -45,13 +48,13 @@ export function databaseNotes(
     );
   if (!present.hasFunctionsEntry) return notes;
   if (location !== undefined && location !== firestoreFiles.databaseEntry?.location)
-    notes.push(`the location of a database that exists is final: check that it is in ${location}`);
+    notes.push(`an existing database cannot move. Check that yours is in ${location}`);
   const { LOCATION: from } = present.values;
   const { LOCATION: to = from } = changedParameters;
   if (from !== undefined && to !== from)
-    notes.push(`the next deployment moves the functions from ${from} to ${to}: let it delete the old ones`);
+    notes.push(`the next deployment moves the functions from ${from} to ${to}. Let it delete the old ones`);
   if (databaseSettings.edition !== undefined && databaseSettings.edition !== present.edition)
-    notes.push(`the edition of a database that exists is final: check that it is ${databaseSettings.edition}`);
+    notes.push(`an existing database cannot change its edition. Check that yours is ${databaseSettings.edition}`);
   if (collection !== present.collection)
     notes.push(
       `counters stay in ${present.collection}, and ${collection} begins empty: clients and servers must pass { collection: "${collection}" } from now on`,
@@ -71,15 +74,15 @@ export function parameterNotes(project: Project, choice: Choice, env: TextChange
   const isIgnored = before === undefined && isIgnoredByGit(project, path);
   return [
     ...contradictionsIn({ rules: choice, databaseSettings, values: valuesIn(after) }, path),
-    ...others.flatMap((other) => hiddenBy(other, valuesIn(read(other) ?? ""), choice.changedParameters)),
+    ...others.flatMap((other) => overridesIn(other, path, valuesIn(read(other) ?? ""), choice.changedParameters)),
     ...(isIgnored ? [`.gitignore leaves ${path} out, which CI needs: git add --force ${path}`] : []),
   ];
 }
 
-function hiddenBy(path: string, values: Values, changed: Values): string[] {
+function overridesIn(path: string, env: string, values: Values, changed: Values): string[] {
   const names = Object.keys(changed).filter((name) => values[name] !== undefined && values[name] !== changed[name]);
   return names.map(
-    (name) => `${path} sets ${name}=${values[name]}, which goes before: change it to ${changed[name]} there, too`,
+    (name) => `${path} overrides ${env} with ${name}=${values[name]}. Change it to ${changed[name]} there, too`,
   );
 }
 

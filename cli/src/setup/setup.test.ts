@@ -31,7 +31,11 @@ test("init adds Tally, a second init and an upgrade change nothing, and remove l
   expect(json(read("package.json")).dependencies).toEqual({ firebase: "^12.0.0", "firestore-tally": "^0.1.0" });
 
   expect(await init()).toMatchObject({ paths: [], notes: [], nextCommand: "npx firebase-tools deploy" });
-  expect(await upgrade()).toMatchObject({ paths: [], notes: [], clientChanges: "Clients of 0.1.0 go on as before." });
+  expect(await upgrade()).toMatchObject({
+    paths: [],
+    notes: [],
+    clientChanges: "Deployed clients of 0.1.0 keep working unchanged.",
+  });
 
   mkdirSync(at("tally/node_modules/firestore-tally-kit"), { recursive: true });
   await remove();
@@ -167,9 +171,9 @@ describe("a second run", () => {
     const { notes } = await init({ location: "nam5", edition: "enterprise", collection: "tallies" });
     expect(notes).toEqual(
       including(
-        "location of a database that exists is final",
+        "an existing database cannot move. Check that yours is in nam5",
         "moves the functions from europe-west1 to us-central1",
-        "edition of a database that exists is final",
+        "cannot change its edition. Check that yours is enterprise",
         '{ collection: "tallies" }',
       ),
     );
@@ -206,7 +210,7 @@ describe("a second run", () => {
     ] as const)
       edit("tally/.env", from, to);
     const found = including(
-      "in eur3, and tally/.env the functions in us-east1",
+      "tally/.env runs the functions in us-east1, far from the database in eur3",
       "EDITION=standard",
       "COLLECTION=sums",
       "VISITORS=no",
@@ -215,7 +219,7 @@ describe("a second run", () => {
     write("tally/.env.prod", "LOCATION=us-east1\n");
     const given = { location: "eur3", edition: "standard", collection: "counters", visitors: "views" } as const;
     expect((await init(given)).notes).toEqual(
-      expect.arrayContaining(including("tally/.env.prod sets LOCATION=us-east1")),
+      expect.arrayContaining(including("tally/.env.prod overrides tally/.env with LOCATION=us-east1")),
     );
     expect(await init()).toMatchObject({ paths: [], notes: [] });
   });
@@ -330,8 +334,8 @@ test("an app without rules, or with missing or old packages, is told before anyt
       including(
         "depends neither on firebase nor on firebase-admin: yarn add firebase",
         "react >=18.0.0 (^17.0.0 is here): yarn add react@latest",
-        "there is no firebase.json",
-        "the next deployment replaces those in the console",
+        "firebase.json will be created in ",
+        "The next deployment replaces the rules in the console",
       ),
     ),
   );
@@ -368,7 +372,7 @@ test("what cannot be read is refused, and nothing changes", async () => {
   await refused("firebase.json", "{", "firebase.json is no JSON object");
   expect(files()).toEqual({ ...before, "db/indexes.json": "{}" });
   await expect(init({ packages: "/nowhere" })).rejects.toThrow("/nowhere/firestore-tally-kit-0.1.0.tgz");
-  await expect(createProject({}).init()).rejects.toThrow("there is neither firebase.json nor package.json");
+  await expect(createProject({}).init()).rejects.toThrow("neither firebase.json nor package.json");
 });
 
 test("an upgrade wants markers, keeps the policy, and says what it adds", async () => {
@@ -388,7 +392,9 @@ test("an upgrade wants markers, keeps the policy, and says what it adds", async 
   expect(read("db/rules")).toContain("return by <= 3;");
   expect(read("tally/package.json")).toContain("^0.1.0");
   expect(json(read("firebase.json")).functions[0].predeploy).toEqual(['npm --prefix "$RESOURCE_DIR" install']);
-  expect(notes).toEqual(including("tally/.env has new parameters: MIRRORS", "is no parameter of 0.1.0: take out GONE"));
+  expect(notes).toEqual(
+    including("tally/.env has new parameters: MIRRORS", "sets GONE, which 0.1.0 does not have: remove it"),
+  );
 });
 
 test("a linked file stays a link, and its mode stays", async () => {

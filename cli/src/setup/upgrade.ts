@@ -48,8 +48,8 @@ export function planUpgrade(project: Project, packages?: string): Plan {
     changes,
     clientChanges:
       clients.length > 0
-        ? `What changes for clients of before: ${clients.join(" ")}`
-        : `Clients of ${from} go on as before.`,
+        ? `Changes for deployed clients: ${clients.join(" ")}`
+        : `Deployed clients of ${from} keep working unchanged.`,
     notes: [...rules.warnings.map((warning) => `${firestoreFiles.rules}: ${warning}`), ...code.notes],
     nextCommand: deployCommand(project, changes),
     readOn: `${PAGES}/setup.md#upgrade`,
@@ -60,10 +60,11 @@ export function planUpgrade(project: Project, packages?: string): Plan {
 function functionsChanges(project: Project, packages: string | undefined): ChangesWithNotes {
   const { functions, read, app } = project;
   if (functions?.packaging !== "codebase") {
-    const renewed = functions
-      ? `${FIREBASE_JSON} has Tally as the kit ${functions.name}: to renew its functions, set the version of ${KIT} in the package.json of its source, and deploy`
-      : `${FIREBASE_JSON} has no codebase of Tally: \`npx firestore-tally init\` adds one. An extension is renewed by \`${firebaseCommand(app)} ext:update\``;
-    return { changes: [], notes: [renewed] };
+    const source = project.functionsEntries[functions?.position ?? -1]?.source;
+    const howToUpgrade = functions
+      ? `${FIREBASE_JSON} has Tally as the kit ${functions.name}: to upgrade its functions, set ${KIT} to ^${VERSION} in ${source === undefined ? "its package.json" : `${source}/package.json`}, and deploy`
+      : `${FIREBASE_JSON} has no codebase of Tally: \`npx firestore-tally init\` adds one. To upgrade an extension, run \`${firebaseCommand(app)} ext:update\``;
+    return { changes: [], notes: [howToUpgrade] };
   }
   const { folder, position } = functions;
   const { location, rules } = project.settings;
@@ -79,11 +80,11 @@ function functionsChanges(project: Project, packages: string | undefined): Chang
   const unknown = unknownIn(read(`${folder}/.env`) ?? "");
   const firebaseJson = read(FIREBASE_JSON);
   if (addedParameters.length > 0)
-    notes.push(
-      `${folder}/.env has new parameters: ${addedParameters.join(", ")}. Look whether you need others than these values`,
-    );
+    notes.push(`${folder}/.env has new parameters: ${addedParameters.join(", ")}. Check their values`);
   if (unknown.length > 0)
-    notes.push(`${folder}/.env sets what is no parameter of ${VERSION}: take out ${unknown.join(", ")}`);
+    notes.push(
+      `${folder}/.env sets ${unknown.join(", ")}, which ${VERSION} does not have: remove ${unknown.length === 1 ? "it" : "them"}`,
+    );
   if (firebaseJson === undefined) return { changes, notes };
   const completed = hasForeignCode(project, folder) ? firebaseJson : withCodebase(firebaseJson, position ?? "new");
   return { changes: [...changes, textChange(FIREBASE_JSON, firebaseJson, completed)], notes };
