@@ -10,7 +10,7 @@ export type FileOperations = Pick<typeof node, "chmodSync" | "mkdirSync" | "rena
 
 const ENDING = ".tally-tmp";
 
-/** Whether a run that was killed has left a file of this name. */
+/** Whether a killed run has left a file of this name. */
 export function isLeftover(name: string): boolean {
   return name.startsWith(".") && name.endsWith(ENDING);
 }
@@ -25,7 +25,7 @@ export function replaceFile(path: string, content: string | Buffer, operations: 
   operations.renameSync(temporary, file);
 }
 
-/** Deletes a folder with all in it. The name is free at once; what a killed run leaves has a temporary name. */
+/** Renames a folder to a temporary name, then deletes it. A killed run leaves the temporary name. */
 export function deleteFolder(folder: string, operations: FileOperations): void {
   const temporary = temporaryOf(folder);
   operations.renameSync(folder, temporary);
@@ -44,7 +44,7 @@ function temporaryOf(path: string): string {
   return join(dirname(path), `.${basename(path)}${ENDING}`);
 }
 
-/** Where links lead to; the path itself, if it is none. */
+/** The file that a link leads to; the path itself if it is no link. */
 function targetOf(path: string): string {
   const isLink = node.lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink();
   return isLink ? targetOf(resolve(dirname(path), node.readlinkSync(path))) : path;

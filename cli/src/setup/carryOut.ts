@@ -1,4 +1,4 @@
-/** What `init`, `upgrade` and `remove` have in common: the changes are shown, the question asked, the files written, the next step named. */
+/** Carries out the plan of `init`, `upgrade` or `remove`: shows the changes, asks, writes the files and names the next command. */
 import { isCancel, select } from "@clack/prompts";
 import { CommandError, FAILED, INTERRUPTED, WRONG_USAGE } from "../commandError.ts";
 import { paint, print, printJson, printStatus } from "../output.ts";

@@ -1,4 +1,4 @@
-/** Changes of the files of a project: shown as one line a file or as a diff, then made one after the other, each as a whole. */
+/** Changes of a project's files. They are shown as one line a file or as a diff. Then they are made in their order. */
 import * as node from "node:fs";
 import { join } from "node:path";
 import { createTwoFilesPatch, diffLines } from "diff";

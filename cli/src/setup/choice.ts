@@ -1,4 +1,4 @@
-/** What an app's developer decides: asked on a terminal, or given by options. What is not given stays as the project has it. */
+/** The developer's choice, from options or from questions on a terminal. An option that is left out keeps the project's value. */
 import { type CANCEL_SYMBOL, isCancel, select, text } from "@clack/prompts";
 import type { Edition } from "../../../functions/src/decisions.ts";
 import { CommandError, FAILED, INTERRUPTED, WRONG_USAGE } from "../commandError.ts";
@@ -8,7 +8,7 @@ import { assertLocation, isNear, locationProblem, regionsNear } from "./location
 import type { RulesChoice } from "./rules/composed.ts";
 import type { Packaging } from "./tallysFunctions.ts";
 
-/** Lists of groups, by option. A group is what stands before the colon of a counter's id. */
+/** Lists of groups, by option. A group is the part of a counter's id before the colon. */
 const GROUP_LISTS = {
   open: {
     question: "Which groups of counters may every client increment? views:home is of the group views",
@@ -24,11 +24,11 @@ export interface Choice extends RulesChoice {
   readonly packaging: Packaging;
   readonly database: string;
   readonly edition: Edition;
-  /** What `firebase.json` is to say of the database; what is left out stays. */
+  /** What to set in the entry of the database in `firebase.json`. A setting that is left out stays. */
   readonly databaseSettings: { readonly location?: string; readonly edition?: Edition };
-  /** The parameters of new functions, as far as they are not the default. */
+  /** The parameters of new functions that are not the default. */
   readonly initialParameters: Values;
-  /** Parameters of present functions that change. */
+  /** The parameters to change if the functions exist. */
   readonly changedParameters: Values;
 }
 
@@ -55,7 +55,7 @@ function groupsProblem(list: string): string | undefined {
 }
 
 /**
- * @param ask  whether to ask for what no option gives; else it stays
+ * @param ask  whether to ask for options that are left out; else they keep the present value
  * @throws CommandError for a value that is not accepted, or contradicts what is there
  */
 export async function choose(options: ChoiceOptions, ask: boolean, present: CurrentSettings): Promise<Choice> {
@@ -82,7 +82,7 @@ export async function choose(options: ChoiceOptions, ask: boolean, present: Curr
     edition,
     collection,
     databaseSettings: {
-      // What was neither given nor answered is not known: a database may exist elsewhere.
+      // A location that was neither given nor answered stays unwritten: the database may be elsewhere.
       ...((isLocationGiven || (ask && !hasFunctionsEntry)) && { location }),
       ...(options.edition !== undefined && { edition }),
     },
@@ -97,7 +97,7 @@ export async function choose(options: ChoiceOptions, ask: boolean, present: Curr
   };
 }
 
-/** Likes of the counters' collection are published if this parameter names it. */
+/** If EVENTS_COLLECTION names the counters' collection, it follows that collection. */
 function eventsParameter(collection: string, { COLLECTION, EVENTS_COLLECTION }: Values): Values {
   return COLLECTION !== undefined && EVENTS_COLLECTION === COLLECTION ? { EVENTS_COLLECTION: collection } : {};
 }
@@ -116,7 +116,7 @@ async function chooseGroups(options: ChoiceOptions, ask: boolean, { rules }: Cur
     const reply = await askText(list.question, shown, options[name], ask, groupsProblem);
     const groups = parseGroups(name, reply);
     if (name === "visitors") areVisitorsGiven = options.visitors !== undefined || reply !== shown;
-    // What an option names is added; `none` empties the list. An answer replaces what the question has shown.
+    // An option adds its groups to the list; `none` empties it. A reply to the question replaces the list.
     const isAdded = options[name] !== undefined && groups.length > 0;
     lists[name] = isAdded ? [...new Set([...(rules?.[name] ?? []), ...groups])] : groups;
   }
@@ -131,7 +131,7 @@ async function chooseGroups(options: ChoiceOptions, ask: boolean, { rules }: Cur
   return { open, once, stock, visitors, areVisitorsGiven };
 }
 
-/** How a group leaves the list that the rules have it in. An option only adds to a list, so the list is emptied first. */
+/** How to remove a group from its list in the rules. Options only add groups, so the list is emptied first. */
 function removalOf(group: string, rules: RulesChoice): string {
   const list = (["open", "once", "stock"] as const).find((name) => rules[name].includes(group));
   if (list === undefined) return "";
@@ -140,7 +140,7 @@ function removalOf(group: string, rules: RulesChoice): string {
   return `. First remove it from its present list: --${list} none${again}`;
 }
 
-/** @throws CommandError if the functions are there in the other way, which would count with two deployments */
+/** @throws CommandError if the functions are there in the other packaging: two deployments would count */
 async function choosePackaging(
   given: Packaging | undefined,
   ask: boolean,

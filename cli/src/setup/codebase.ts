@@ -1,4 +1,4 @@
-/** The folder of Tally's functions in an app's project: what `init` writes, repairs and renews in it. */
+/** The folder of Tally's functions in an app's project: what `init` writes and repairs in it, and what `upgrade` renews. */
 import { readFileSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import { gunzipSync } from "node:zlib";
@@ -23,29 +23,29 @@ import { VERSION } from "./packaged.ts";
 /** The name of a package's tarball, as `npm pack` makes it. */
 const tarballOf = (name: string) => `${name}-${VERSION}.tgz`;
 
-/** What the app depends on, as npm writes it. @param app, codebase  folders; that of the codebase has a copy of the tarball */
+/** The version of the client for the app's package. @param app, codebase  folders; the codebase's has a copy of the tarball */
 export function clientVersion(app: string, codebase: string, packages: string | undefined): string {
   if (packages === undefined) return `^${VERSION}`;
   return `file:${[relative(app, codebase).replaceAll("\\", "/"), tarballOf(CLIENT)].filter(Boolean).join("/")}`;
 }
 
-/** A manifest with a version of a dependency, where it is or among those that an app needs. */
+/** Sets the version of a dependency, in `devDependencies` if it is there, else in `dependencies`. */
 export function withDependency(text: string, name: string, version: string): string {
   const kind = Object.hasOwn(manifestIn(text)?.devDependencies ?? {}, name) ? "devDependencies" : "dependencies";
   return setIn(text, [kind, name], version);
 }
 
-/** What `upgrade` writes for a dependency. What npm does not take from its registry stays: a tarball, a link, a tag. */
+/** The version that `upgrade` writes for a dependency. A tarball, a link or a tag stays. */
 export function upgradedVersion(present: string | undefined, wanted: string, packages: string | undefined): string {
-  const isOwn = packages === undefined && present !== undefined && validRange(present) === null;
-  return isOwn ? present : wanted;
+  const isForeign = packages === undefined && present !== undefined && validRange(present) === null;
+  return isForeign ? present : wanted;
 }
 
 export interface CodebaseOptions {
   readonly folder: string;
   /** A folder that has the tarballs of both packages, if they do not come from the registry. */
   readonly packages: string | undefined;
-  /** The parameters of a new file, as far as they are not the default. */
+  /** The parameters of a new file that are not the default. */
   readonly initialParameters: Values;
   /** The parameters that are set, also in a file that is there. */
   readonly changedParameters: Values;
@@ -53,7 +53,7 @@ export interface CodebaseOptions {
   readonly upgradesKit: boolean;
 }
 
-/** With what the developer has to do. */
+/** Changes, and notes on what the developer has to do. */
 export interface ChangesWithNotes {
   readonly changes: readonly FileChange[];
   readonly notes: readonly string[];
@@ -66,7 +66,7 @@ interface CodebaseChanges extends ChangesWithNotes {
   readonly addedParameters: readonly string[];
 }
 
-/** What is missing or cut is written. All else stays: code and dependencies of the developer's own, too. */
+/** Writes what is missing. Leaves everything else, also the developer's code and dependencies. */
 export function codebaseChanges(files: Files, options: CodebaseOptions): CodebaseChanges {
   const { folder, packages } = options;
   const tarballs =
@@ -100,7 +100,7 @@ function manifestChange(files: Files, { folder, packages, upgradesKit }: Codebas
   return textChange(path, present, after);
 }
 
-/** Code of the developer's own stays, and so does another main file. */
+/** Writes the code of the codebase. The developer's code and another main file stay. */
 function indexChanges(files: Files, folder: string, manifest: string): ChangesWithNotes {
   if ((manifestIn(manifest)?.main ?? "index.js") !== "index.js") return { changes: [], notes: [] };
   const path = `${folder}/index.js`;
@@ -124,7 +124,7 @@ function parameterChange(files: Files, { folder, initialParameters, changedParam
   return { env: change(text), addedParameters: added };
 }
 
-/** A package of the developer's own stays as it is. */
+/** Adds the SDK's packages. A package that has more than Tally's entries stays as it is. */
 function withSdkDependencies(text: string): string {
   if (foreignEntriesIn(text).length > 0) return text;
   const present = manifestIn(text)?.dependencies ?? {};
@@ -132,7 +132,7 @@ function withSdkDependencies(text: string): string {
   return missing.reduce((edited, [name, version]) => setIn(edited, ["dependencies", name], version), text);
 }
 
-/** A tarball that the codebase depends on must be whole, and is renewed only by another. */
+/** Warns if the tarball that the codebase depends on is missing, or stays old after an upgrade. */
 function tarballNotes(files: Files, manifest: string, { folder, upgradesKit }: CodebaseOptions): string[] {
   const [, name] = /^file:(?:\.\/)?([^/]+\.tgz)$/.exec(manifestIn(manifest)?.dependencies?.[KIT] ?? "") ?? [];
   if (name === undefined) return [];
@@ -153,7 +153,7 @@ function isWhole(tarball: Buffer | undefined): boolean {
   }
 }
 
-/** They are copied, because Cloud Build, and a clone of the app, install what lies in the project. */
+/** Tarballs are copied into the project, because Cloud Build and fresh clones install from there. */
 function readTarball(packages: string, name: string): Buffer {
   const path = resolve(packages, tarballOf(name));
   try {

@@ -1,7 +1,4 @@
-/**
- * What a project says already, and where its files contradict each other. Rules, parameters and `firebase.json` tell of the same things:
- * what is not given to `init` stays as the files say.
- */
+/** What a project's files set already. An option that is left out keeps that value. Also finds contradictions between the files. */
 import { DEFAULT_COLLECTION } from "../../../core/src/index.ts";
 import { EDITIONS, type Edition } from "../../../functions/src/decisions.ts";
 import type { Values } from "./dotenv.ts";
@@ -12,20 +9,20 @@ import type { RulesChoice } from "./rules/composed.ts";
 import type { Packaging, TallysFunctions } from "./tallysFunctions.ts";
 
 export interface CurrentSettings {
-  /** By the rules; `undefined` without rules of Tally. */
+  /** The choice in the rules; `undefined` without rules of Tally. */
   readonly rules: RulesChoice | undefined;
   /** `undefined` without functions. */
   readonly packaging: Packaging | undefined;
-  /** Whether `init` has come to its end, which is `firebase.json`. */
+  /** Whether `init` has come to its end: it writes `firebase.json` last. */
   readonly hasFunctionsEntry: boolean;
   readonly database: string;
   readonly collection: string;
   readonly edition: Edition;
-  /** Of the database; without an entry for it, the region of the functions. */
+  /** The location of the database; without an entry for it, the region of the functions. */
   readonly location: string;
   /** Where the location is set, such as `LOCATION in tally/.env`. */
   readonly locationSource: string;
-  /** The parameters. */
+  /** The parameters of the functions. */
   readonly values: Values;
 }
 

@@ -1,11 +1,11 @@
 /**
- * The file of parameters, `.env`. It is complete: without a terminal the Firebase CLI refuses a deployment with a parameter that has no
- * line, defaults or not.
+ * The file of parameters, `.env`. It has a line for each parameter, also for those with a default: without one, the Firebase CLI refuses a
+ * deployment that has no terminal.
  */
 import { DEFAULT_PARAMETERS, INSTANCE_PARAMETERS } from "../../../functions/src/deploy/parseConfig.ts";
 import { PAGES } from "./packaged.ts";
 
-/** By name. */
+/** Values by the name of their parameter. */
 export type Values = Readonly<Record<string, string>>;
 
 const DEFAULTS: Values = { ...DEFAULT_PARAMETERS, ...INSTANCE_PARAMETERS };
@@ -29,7 +29,7 @@ export interface FunctionsChoice {
   readonly visitors: readonly string[];
 }
 
-/** The parameters of new functions, as far as they are not the default. */
+/** The parameters of new functions that are not the default. */
 export function parametersFor({ region, database, edition, collection, visitors }: FunctionsChoice): Values {
   const parameters = { LOCATION: region, DATABASE_ID: database, EDITION: edition, COLLECTION: collection };
   return visitors.length > 0 ? { ...parameters, VISITORS: "yes" } : parameters;
@@ -50,7 +50,7 @@ export function newDotenv(chosen: Values): string {
   ].join("\n");
 }
 
-/** The values that a file sets; of a name that is there twice, the last. */
+/** The values that a file sets. If a name is there twice, the last one counts. */
 export function valuesIn(text: string): Values {
   const lines = [...text.matchAll(LINE)];
   return Object.fromEntries(

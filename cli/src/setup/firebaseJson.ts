@@ -1,4 +1,4 @@
-/** `firebase.json`: the entry of the database with its rules and indexes, the entry of Tally's codebase, and the emulators that it needs. */
+/** `firebase.json`: the entries of the database and of Tally's codebase, and the emulators that Tally needs. */
 import type { Edition } from "../../../functions/src/decisions.ts";
 import { append, readJson, removeIn, setIn, wrapInList } from "./json.ts";
 
@@ -9,7 +9,7 @@ export const CODEBASE = "tally";
 
 export const DEFAULT_DATABASE = "(default)";
 
-/** Increments need Firestore and its triggers; a like a signed-in user; a counter that is polled its tasks. */
+/** Increments need Firestore and functions. Likes need Auth for the signed-in user. Polled counters need tasks. */
 const EMULATORS = {
   auth: { port: 9099 },
   firestore: { port: 8080 },
@@ -40,7 +40,7 @@ export interface FunctionsEntry {
   readonly sourcePackage?: { readonly name?: string };
 }
 
-/** Where the rules and indexes of a database are. */
+/** The files with the rules and indexes of a database. */
 export interface FirestoreFiles {
   readonly rules: string;
   readonly indexes: string;
@@ -65,7 +65,7 @@ export function functionsEntriesIn(text: string | undefined): FunctionsEntry[] {
   );
 }
 
-/** A named database has files of its own: with Tally's rules in a file of both, counters would be open in both. */
+/** A named database gets its own files: Tally's rules in a shared file would open counters in both databases. */
 export function firestoreFilesIn(text: string | undefined, database: string): FirestoreFiles {
   const entries = listOf<FirestoreEntry>(readJson(FIREBASE_JSON, text ?? "{}").firestore);
   const entry = entries.find(isOf(database));
@@ -88,7 +88,7 @@ export function firestoreFilesIn(text: string | undefined, database: string): Fi
 export interface Wanted {
   readonly database: string;
   readonly firestoreFiles: Pick<FirestoreFiles, "rules" | "indexes">;
-  /** Of the database: the Firebase CLI creates one that does not exist with these. */
+  /** The location and edition that the Firebase CLI gives to a database that it creates. */
   readonly location: string | undefined;
   readonly edition: Edition | undefined;
   /** The position of Tally's codebase in the list; `new` adds one, `none` leaves the functions as they are. */
@@ -105,7 +105,7 @@ export function addToFirebaseJson(before: string | undefined, wanted: Wanted): s
   return text;
 }
 
-/** Adds the entry of Tally's codebase, or what older versions have not written to it. */
+/** Adds the entry of Tally's codebase, or completes one of an older version. */
 export function withCodebase(before: string, position: number | "new"): string {
   const { functions } = readJson(FIREBASE_JSON, before);
   if (position !== "new") {
@@ -118,7 +118,7 @@ export function withCodebase(before: string, position: number | "new"): string {
   return append(text, ["functions"], added);
 }
 
-/** The entry of the database. In a list, the Firebase CLI demands that each entry names its database. */
+/** Adds or completes the entry of the database. In a list, the Firebase CLI demands that each entry names its database. */
 function withFirestore(before: string, { database, firestoreFiles, location, edition }: Wanted): string {
   const { firestore } = readJson(FIREBASE_JSON, before);
   const entries = listOf<FirestoreEntry>(firestore);
@@ -142,7 +142,7 @@ function withFirestore(before: string, { database, firestoreFiles, location, edi
   return text;
 }
 
-/** Takes the entry of Tally's codebase out. Emulators stay, since the app's own code may use them. */
+/** Removes the entry of Tally's codebase. The emulators stay, because the app's code may use them. */
 export function removeFromFirebaseJson(text: string, position: number): string {
   const { functions } = readJson(FIREBASE_JSON, text);
   const isAlone = !Array.isArray(functions) || functions.length === 1;

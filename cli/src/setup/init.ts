@@ -72,7 +72,8 @@ function planInit(project: Project, choice: Choice, packages?: string): Plan {
     location: choice.databaseSettings.location,
     edition: choice.databaseSettings.edition,
   });
-  // Rules and indexes tell what was chosen, the dependency that the sample was made, and firebase.json that all is done.
+  // The order lets a killed run resume. Rules and indexes record the choice. The dependency on the client records that the sample was
+  // written. firebase.json is last: it marks the end.
   const changes: FileChange[] = [
     textChange(firestoreFiles.indexes, read(firestoreFiles.indexes), indexes.text),
     textChange(firestoreFiles.rules, read(firestoreFiles.rules), rules.text),
@@ -98,7 +99,7 @@ function planInit(project: Project, choice: Choice, packages?: string): Plan {
 }
 
 /**
- * What has the names of Tally and is not Tally's stays.
+ * Refuses a codebase or folder that is named tally but is not Tally's.
  *
  * @throws CommandError with what was found
  */
@@ -112,15 +113,15 @@ function refuseForeignFolder(project: Project, as?: string): void {
       `${FIREBASE_JSON} has a codebase ${CODEBASE} ${named.source === undefined ? "without a source" : `in ${named.source}`} that is not Tally's: its package does not depend on ${KIT}. ` +
         "Give it another name in firebase.json and run init again, or run `npx firestore-tally init --as kit`",
     );
-  const own = foreignFilesIn(project, CODEBASE);
-  if (own.length > 0)
+  const foreign = foreignFilesIn(project, CODEBASE);
+  if (foreign.length > 0)
     throw new CommandError(
       FAILED,
-      `the folder ${CODEBASE}/ is not Tally's: it has ${own.join(", ")}. Rename it and run init again, or run \`npx firestore-tally init --as kit\``,
+      `the folder ${CODEBASE}/ is not Tally's: it has ${foreign.join(", ")}. Rename it and run init again, or run \`npx firestore-tally init --as kit\``,
     );
 }
 
-/** Tally's indexes for the choice. Those for what was chosen before go. */
+/** Tally's indexes for this choice. Removes those of an earlier choice. */
 function indexChanges(project: Project, { collection, edition }: Choice) {
   const { firestoreFiles } = project;
   const present = project.settings;
@@ -162,7 +163,7 @@ function functionsChanges(project: Project, choice: Choice, packages: string | u
   return { changes, notes: [...notes, ...parameterNotes(project, choice, env)] };
 }
 
-/** The client package, and before it its first calls: the dependency tells that they were made. */
+/** Adds the sample, then the client dependency. A later run sees the dependency and writes no second sample. */
 function appChanges(project: Project, choice: Choice, packages: string | undefined): ChangesWithNotes {
   const { app, read, functions } = project;
   const path = joinPath(app.folder, MANIFEST);

@@ -1,4 +1,4 @@
-/** What `init` asks of the developer, beyond its files: each note names something to do. */
+/** The notes of `init`: each names something that the developer has to do. */
 import { DEFAULT_PARAMETERS } from "../../../functions/src/deploy/parseConfig.ts";
 import type { TextChange } from "./changes.ts";
 import type { Choice } from "./choice.ts";
@@ -97,7 +97,7 @@ function callsOf(path: string): string {
   return "call countView(page) where a page opens, and like(post) where a user likes";
 }
 
-/** Of a kit whose parameters are in no file, or in several: the Firebase CLI asks for those of a kit that is not installed yet. */
+/** The parameters of a kit that the developer must enter: the CLI asks for them at installation. */
 export function kitNotes({ functions }: Project, { changedParameters, initialParameters }: Choice): string[] {
   const listOf = (values: Values) => Object.entries(values).map(([name, value]) => `${name}=${value}`);
   if (functions !== undefined) {

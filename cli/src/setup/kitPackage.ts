@@ -1,6 +1,6 @@
 /**
- * The package of a codebase, as `init` writes it, and what in that package is the developer's own. What is Tally's is known by its content, not by the
- * name of a folder or of a codebase.
+ * The package of a codebase, as `init` writes it, and what the developer has added to it. Its content shows that a folder is Tally's; the
+ * names of folders and codebases do not.
  */
 import { basename } from "node:path";
 import kit from "../../../functions/package.json" with { type: "json" };
@@ -18,13 +18,13 @@ export interface Files {
   /** The text of a file; `undefined` if there is none. */
   read(path: string): string | undefined;
   has(path: string): boolean;
-  /** As {@link read}, of a file that is no text. */
+  /** The content of a binary file; `undefined` if there is none. */
   bytes(path: string): Buffer | undefined;
   /** The names in a folder; empty if there is none. */
   list(folder: string): readonly string[];
 }
 
-// The Functions emulator wants to see the two here, too.
+// The Functions emulator demands that the codebase's own package names these two.
 const { "firebase-admin": admin, "firebase-functions": functions } = kit.dependencies;
 
 /** What the codebase depends on besides the kit. */
@@ -56,7 +56,7 @@ export function isCutManifest(text: string): boolean {
   return manifestIn(text) === undefined && (start.startsWith(text) || text.startsWith(start));
 }
 
-/** What of a manifest `init` does not write: a key, or a dependency. */
+/** The keys and dependencies of a manifest that `init` does not write. */
 export function foreignEntriesIn(text: string): string[] {
   if (isCutManifest(text)) return [];
   const { dependencies = {}, ...others } = { ...manifestIn(text) };
@@ -77,7 +77,7 @@ function isTarball(file: string): boolean {
   return /^firestore-tally(-kit)?-\d.*\.tgz$/.test(basename(file));
 }
 
-/** What npm, the Firebase CLI or the system leave in a folder. */
+/** Files that npm, the Firebase CLI or the system leave in a folder. */
 const BY_TOOLS =
   /^(node_modules|package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lockb?|\.DS_Store|.*-debug\.log)$/;
 
@@ -87,7 +87,7 @@ export function dependsOnKit(files: Files, folder: string): boolean {
   return Object.hasOwn({ ...dependencies, ...devDependencies }, KIT);
 }
 
-/** What in a folder `init` does not write, in words. Empty, if it has only Tally's files, or there is none. */
+/** The files in a folder that `init` does not write, in words. Empty if the folder has only Tally's files, or is missing. */
 export function foreignFilesIn(files: Files, folder: string): string[] {
   return files.list(folder).flatMap((name) => {
     const text = () => files.read(`${folder}/${name}`) ?? "";
@@ -99,7 +99,7 @@ export function foreignFilesIn(files: Files, folder: string): string[] {
   });
 }
 
-/** Whether a codebase has code of the developer's own, whose entry in `firebase.json` is then the developer's, too. */
+/** Whether a codebase has code of the developer. Its entry in `firebase.json` is then the developer's, too. */
 export function hasForeignCode(files: Files, folder: string): boolean {
   return foreignFilesIn(files, folder).some((own) => !own.startsWith(".env"));
 }

@@ -1,23 +1,23 @@
-/** Where the database is, and which region of Cloud Functions is beside it. */
+/** The locations of databases, and the regions of Cloud Functions near them. */
 import { MULTI_REGIONS, REGIONS } from "../../../functions/src/decisions.ts";
 import { CommandError, FAILED, WRONG_USAGE } from "../commandError.ts";
 
-/** Of a new project. */
+/** The location in a new project. */
 export const DEFAULT_LOCATION = "us-central1";
 
 const LOCATIONS = [...Object.keys(MULTI_REGIONS), ...REGIONS];
 
-/** The regions of functions that are beside a database, the usual one first. */
+/** The regions of functions near a database, the default first. */
 export function regionsNear(location: string): readonly [string, ...string[]] {
   return MULTI_REGIONS[location] ?? [location];
 }
 
-/** Whether functions in a region are beside a database. */
+/** Whether a region is near a database. */
 export function isNear(region: string | undefined, location: string): boolean {
   return region !== undefined && regionsNear(location).includes(region);
 }
 
-/** @returns why a text is no location of a database, and which ones begin like it; `undefined` if it is one */
+/** @returns why a text is no location, with the locations that begin like it; `undefined` for a location */
 export function locationProblem(text: string): string | undefined {
   if (LOCATIONS.includes(text)) return undefined;
   const near = locationsLike(text);

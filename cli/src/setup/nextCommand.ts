@@ -1,4 +1,4 @@
-/** The command that is to be run after the files have changed: install what is new, then try it or deploy what has changed. */
+/** The next command after the files have changed: it installs the packages, then starts the emulators or deploys the changes. */
 import { type FileChange, realChanges } from "./changes.ts";
 import { CODEBASE, DEFAULT_DATABASE, FIREBASE_JSON } from "./firebaseJson.ts";
 import { KIT } from "./kitPackage.ts";
@@ -22,7 +22,7 @@ function tryCommand(project: Project): string {
   ].join(" && ");
 }
 
-/** Later: a deployment of what has changed, or of all. */
+/** After later runs: deploys what has changed. If nothing has changed, deploys everything. */
 export function deployCommand(project: Project, all: readonly FileChange[]): string {
   const { app, database, functions, firestoreFiles } = project;
   const changed = new Set(realChanges(all).map(({ path }) => path));

@@ -8,7 +8,7 @@ import client from "../../../client/package.json" with { type: "json" };
 import { addCommand } from "./packageManager.ts";
 import { frameworkOf, joinPath, MANIFEST, type Project } from "./project.ts";
 
-/** @returns a note for what is missing, and one for what is too old, each with the command that installs it */
+/** @returns a note for a missing package, and one for packages that are too old, each with the command that installs them */
 export function peerNotes(project: Project): string[] {
   const { app } = project;
   if (!app.has(MANIFEST)) return [];
@@ -34,7 +34,7 @@ function missingNote(project: Project): string {
   return `${joinPath(project.app.folder, MANIFEST)} depends neither on firebase nor on firebase-admin: ${addCommand(project, [needed])} (${other})`;
 }
 
-/** What is installed tells; else what the app's package allows. What is no range, such as a tag or a folder, is left alone. */
+/** The installed version decides. Without one, the range in package.json does. A tag or a path is not checked. */
 function isIncompatible(project: Project, name: string, needed: string): boolean {
   const installed = installedVersion(project, name);
   if (installed !== undefined) return !satisfies(installed, needed, { includePrerelease: true });

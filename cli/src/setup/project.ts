@@ -43,7 +43,7 @@ export interface Project extends Files {
 
 /**
  * @param cwd       where the command runs: in the folder of `firebase.json` or below
- * @param database  the one that is meant; left out, that of Tally's functions
+ * @param database  its id; by default the database of Tally's functions
  * @throws CommandError if `firebase.json` cannot be read, or the functions count in another database
  */
 export function readProject(cwd: string, database?: string): Project {

@@ -1,4 +1,4 @@
-/** `npx firestore-tally remove`: takes Tally out of a project again, and nothing else. The counters stay. */
+/** `npx firestore-tally remove`: removes Tally from a project, and nothing else. The counters stay. */
 import { CommandError, FAILED } from "../commandError.ts";
 import { carryOut, type Plan, type SetupOptions } from "./carryOut.ts";
 import { type FileChange, realChanges, textChange } from "./changes.ts";
@@ -22,7 +22,7 @@ export async function remove(options: RemoveOptions): Promise<void> {
   await carryOut(project.folder, planRemove(project), options);
 }
 
-/** @throws CommandError if the rules' markers are damaged, or the app's rules need what would go */
+/** @throws CommandError if the rules' markers are damaged, or the app's rules call functions of Tally */
 export function planRemove(project: Project): Plan {
   const { app, database, firestoreFiles, read } = project;
   const { collection, values } = project.settings;
@@ -48,7 +48,7 @@ export function planRemove(project: Project): Plan {
     removeIn(removeIn(text, ["dependencies", CLIENT]), ["devDependencies", CLIENT]),
   );
   const code = functionsChanges(project);
-  // The rules tell the collection of the indexes, so they come after them.
+  // The rules record the collection. A run that resumes needs it for the indexes, so the indexes change first.
   const changes = [...indexes, ...rules, ...client, ...code.changes];
   const readOn = `${PAGES}/setup.md#remove`;
   notes.push(...code.notes);
@@ -69,8 +69,8 @@ export function planRemove(project: Project): Plan {
 }
 
 /**
- * The folder of the codebase and its entry, if the folder has only Tally's files. Half a codebase does not deploy, so with anything of the
- * developer's own the folder stays whole. The entry goes first: a folder without an entry is still found by what is in it.
+ * Deletes the folder of the codebase and its entry, if the folder has only Tally's files. Otherwise the whole folder stays, because half a
+ * codebase does not deploy. The entry is removed first: a killed run that resumes finds the folder by its content.
  */
 function functionsChanges(project: Project): ChangesWithNotes {
   const { functions, app, has, read } = project;
@@ -87,12 +87,12 @@ function functionsChanges(project: Project): ChangesWithNotes {
         `Tally's functions are the kit ${name}: remove them with \`${firebaseCommand(app)} functions:kits:uninstall --instance ${name}\``,
       ],
     };
-  const own = foreignFilesIn(project, folder);
-  if (own.length > 0)
+  const foreign = foreignFilesIn(project, folder);
+  if (foreign.length > 0)
     return {
       changes: [],
       notes: [
-        `${folder}/ stays, because it has more than Tally's files: ${own.join(", ")}. Take out by hand: \`${INDEX.trim()}\` from its code, ` +
+        `${folder}/ stays, because it has more than Tally's files: ${foreign.join(", ")}. Take out by hand: \`${INDEX.trim()}\` from its code, ` +
           `${KIT} from ${folder}/package.json, Tally's parameters from ${folder}/.env; or delete the folder and its entry in ${FIREBASE_JSON}`,
       ],
     };

@@ -1,6 +1,6 @@
 /**
- * Tally's functions among those of `firebase.json`: codebases whose package depends on the kit, and instances of the kit. The name of a
- * codebase or of a folder tells nothing.
+ * Tally's functions among those of `firebase.json`: codebases whose package depends on the kit, and instances of the kit. The names
+ * decide only if the folder is missing or damaged.
  */
 import { CommandError, FAILED, WRONG_USAGE } from "../commandError.ts";
 import { type Values, valuesIn, withoutCutLine } from "./dotenv.ts";
@@ -18,9 +18,9 @@ export interface TallysFunctions {
   readonly folder: string;
   /** The file of the parameters; `undefined` if there is none. */
   readonly env: string | undefined;
-  /** What it sets. */
+  /** The parameters in that file. */
   readonly values: Values;
-  /** The position of its entry in `firebase.json`; `undefined` for a folder that an `init` has made before it was ended. */
+  /** The position of its entry in `firebase.json`; `undefined` for a folder that a killed `init` has left without an entry. */
   readonly position: number | undefined;
 }
 
@@ -48,7 +48,7 @@ function isTallysKit({ kit, source = "", sourcePackage }: FunctionsEntry, files:
   return sourcePackage?.name === KIT || kit === KIT || dependsOnKit(files, source);
 }
 
-/** Of the entry that `init` writes, the folder may be missing or damaged, but must hold only Tally's files. */
+/** The folder of init's entry may be missing or damaged. It must hold only Tally's files. */
 function isTallysCodebase({ codebase }: FunctionsEntry, source: string, files: Files): boolean {
   if (dependsOnKit(files, source)) return true;
   return codebase === CODEBASE && source === CODEBASE && foreignFilesIn(files, source).length === 0;
@@ -73,7 +73,7 @@ function envOfInstance(folder: string, files: Files): string | undefined {
   return name === undefined ? undefined : `${folder}/${name}`;
 }
 
-/** `undefined` if there are no parameters that tell. */
+/** `undefined` if there are no parameters. */
 function databaseOf({ values }: TallysFunctions): string | undefined {
   return values.DATABASE_ID ?? (Object.keys(values).length > 0 ? DEFAULT_DATABASE : undefined);
 }

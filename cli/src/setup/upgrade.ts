@@ -26,7 +26,7 @@ export async function upgrade(options: UpgradeOptions): Promise<void> {
   await carryOut(project.folder, planUpgrade(project, options.packages), options);
 }
 
-/** @throws CommandError if `init` has not been here, or the rules' markers are damaged */
+/** @throws CommandError if the project has no rules of Tally, or the rules' markers are damaged */
 export function planUpgrade(project: Project, packages?: string): Plan {
   const { firestoreFiles, read } = project;
   const before = read(firestoreFiles.rules) ?? "";
@@ -56,7 +56,7 @@ export function planUpgrade(project: Project, packages?: string): Plan {
   };
 }
 
-/** The kit's version, a line for each parameter that is new, and what is missing or damaged. */
+/** Upgrades the kit, adds the new parameters, and repairs missing or damaged files. */
 function functionsChanges(project: Project, packages: string | undefined): ChangesWithNotes {
   const { functions, read, app } = project;
   if (functions?.packaging !== "codebase") {

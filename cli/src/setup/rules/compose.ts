@@ -133,14 +133,14 @@ function renewed(
   if (chosen && limits && !chosen.limits) warn(`the rate limits stay, because your rules call \`${call?.name}\``);
   const visitors =
     functionsOf(before.policy).some(({ name }) => name === VISITORS.functions[0]) || !!chosen?.visitors.length;
-  const own = rulesAt(place, block.indent, file, tally, { visitors, limits, collection }, warn);
-  policyWarnings(before, own).forEach(warn);
-  lostEdits(file.source, block, before, own).forEach(warn);
+  const newParts = rulesAt(place, block.indent, file, tally, { visitors, limits, collection }, warn);
+  policyWarnings(before, newParts).forEach(warn);
+  lostEdits(file.source, block, before, newParts).forEach(warn);
   // Without a function of the policy its counters were closed, and `upgrade` opens none.
-  const ownPolicy = withGroups(own.policy, chosen ?? NO_GROUPS, warn);
+  const newPolicy = withGroups(newParts.policy, chosen ?? NO_GROUPS, warn);
   const edited = chosen ? withGroups(before.policy, chosen, warn) : before.policy;
-  const policy = withNewFunctions(edited, ownPolicy, file.eol);
-  const lines = marked({ ...own, policy }, version, block.indent, file.eol);
+  const policy = withNewFunctions(edited, newPolicy, file.eol);
+  const lines = marked({ ...newParts, policy }, version, block.indent, file.eol);
   return file.source.slice(0, block.start) + lines + file.source.slice(block.end);
 }
 

@@ -28,8 +28,8 @@ export function withSkeleton(comments: string): string {
 }
 
 export function withoutSkeleton(source: string): string {
-  const own = skeleton(lineEndOf(source));
-  return source.endsWith(own) ? source.slice(0, -own.length).replace(/\r?\n$/, "") : source;
+  const written = skeleton(lineEndOf(source));
+  return source.endsWith(written) ? source.slice(0, -written.length).replace(/\r?\n$/, "") : source;
 }
 
 /** Rules that let no client read or write: without any, a deployment fails. @param comments  a file without code */
