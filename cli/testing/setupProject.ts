@@ -2,7 +2,8 @@
 import * as node from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { onTestFinished } from "vitest";
+import { gzipSync } from "node:zlib";
+import { expect, onTestFinished } from "vitest";
 import type { FileOperations } from "../src/setup/atomicWrites.ts";
 import type { Plan } from "../src/setup/carryOut.ts";
 import { makeChanges, realChanges } from "../src/setup/changes.ts";
@@ -49,7 +50,8 @@ export function createProject(files: Files = APP, below = "") {
   };
   const project = (database?: string) => readProject(at(below), database);
   return {
-    ...{ at, write },
+    at,
+    write,
     /** Another project with the same files. */
     copy() {
       const other = createProject({}, below);
@@ -85,3 +87,16 @@ export function createProject(files: Files = APP, below = "") {
     },
   };
 }
+
+/** A folder with both tarballs. */
+export function createTarballs() {
+  const { at } = createProject({});
+  for (const name of ["firestore-tally", "firestore-tally-kit"])
+    node.writeFileSync(at(`${name}-0.1.0.tgz`), gzipSync(`the package ${name}`));
+  return { packages: at("") };
+}
+
+export const json = (text: string) => JSON.parse(text);
+
+/** For `toEqual`: texts that include these parts. */
+export const including = (...parts: string[]) => parts.map((part) => expect.stringContaining(part));

@@ -3,19 +3,26 @@ import { type ChoiceOptions, choose, parseGroups } from "./choice.ts";
 import type { CurrentSettings } from "./currentSettings.ts";
 
 const NEW: CurrentSettings = {
-  ...{
-    rules: undefined,
-    packaging: undefined,
-    hasFunctionsEntry: false,
-    database: "(default)",
-    collection: "counters",
-  },
-  ...{ edition: "standard", location: "us-central1", locationSource: "location in firebase.json", values: {} },
+  rules: undefined,
+  packaging: undefined,
+  hasFunctionsEntry: false,
+  database: "(default)",
+  collection: "counters",
+  edition: "standard",
+  location: "us-central1",
+  locationSource: "the location in firebase.json",
+  values: {},
 };
 const RULES = { open: ["claps"], once: [], stock: ["seats"], visitors: ["claps"], limits: true, collection: "tallies" };
 const DONE: CurrentSettings = {
-  ...{ rules: RULES, packaging: "codebase", hasFunctionsEntry: true, database: "eu", collection: "tallies" },
-  ...{ edition: "enterprise", location: "eur3", locationSource: "location in firebase.json" },
+  rules: RULES,
+  packaging: "codebase",
+  hasFunctionsEntry: true,
+  database: "eu",
+  collection: "tallies",
+  edition: "enterprise",
+  location: "eur3",
+  locationSource: "the location in firebase.json",
   values: { LOCATION: "europe-west4", COLLECTION: "tallies", EVENTS_COLLECTION: "tallies", VISITORS: "ingest" },
 };
 
@@ -23,8 +30,15 @@ const chosen = (options: ChoiceOptions, present: CurrentSettings) => choose(opti
 
 test("what no option gives has its default", async () => {
   expect(await chosen({}, NEW)).toMatchObject({
-    ...{ open: ["views"], once: ["likes"], stock: [], visitors: [], limits: false, collection: "counters" },
-    ...{ packaging: "codebase", database: "(default)", edition: "standard" },
+    open: ["views"],
+    once: ["likes"],
+    stock: [],
+    visitors: [],
+    limits: false,
+    collection: "counters",
+    packaging: "codebase",
+    database: "(default)",
+    edition: "standard",
     // Where a database is, and of which edition, is not known.
     databaseSettings: {},
   });
@@ -55,7 +69,7 @@ test("none empties a list", async () => {
 test("a location that is none is refused, also where a file has it", async () => {
   await expect(chosen({ location: "europe" }, NEW)).rejects.toThrow('--location "europe" is no location');
   await expect(chosen({}, { ...NEW, location: "europe" })).rejects.toThrow(
-    'location in firebase.json: "europe" is no location',
+    'correct the location in firebase.json, or pass --location: "europe" is no',
   );
 });
 

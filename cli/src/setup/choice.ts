@@ -43,8 +43,8 @@ export interface ChoiceOptions extends Readonly<Partial<Record<GroupList, string
 
 /** @throws CommandError if a name cannot be a group */
 export function parseGroups(option: string, list: string): string[] {
-  const why = groupsProblem(list);
-  if (why !== undefined) throw new CommandError(WRONG_USAGE, `--${option} ${why}`);
+  const problem = groupsProblem(list);
+  if (problem !== undefined) throw new CommandError(WRONG_USAGE, `--${option} ${problem}`);
   return list.trim() === "none" ? [] : [...new Set(list.split(",").map((one) => one.trim()))];
 }
 
@@ -140,7 +140,7 @@ function removalOf(group: string, rules: RulesChoice): string {
   return `. First remove it from its present list: --${list} none${again}`;
 }
 
-/** @throws CommandError if the functions are there in the other packaging: two deployments would count */
+/** @throws CommandError if the functions are already there in the other packaging: two deployments would both count */
 async function choosePackaging(
   given: Packaging | undefined,
   ask: boolean,

@@ -50,7 +50,7 @@ export function currentSettings(files: ProjectFiles): CurrentSettings {
     edition: EDITIONS.find((one) => one === edition) ?? "standard",
     location: databaseEntry?.location ?? values.LOCATION ?? DEFAULT_LOCATION,
     locationSource:
-      databaseEntry?.location === undefined ? `LOCATION in ${functions?.env}` : "location in firebase.json",
+      databaseEntry?.location === undefined ? `LOCATION in ${functions?.env}` : "the location in firebase.json",
   };
 }
 

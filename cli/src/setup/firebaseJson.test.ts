@@ -8,10 +8,12 @@ const { getFirestoreConfig } = require("firebase-tools/lib/firestore/fsConfig.js
 
 const parse = (text: string) => JSON.parse(text);
 const TALLY = {
-  ...{ codebase: "tally", source: "tally", runtime: "nodejs24" },
+  codebase: "tally",
+  source: "tally",
+  runtime: "nodejs24",
   predeploy: ['npm --prefix "$RESOURCE_DIR" install'],
 };
-const KIT = { ...{ database: "(default)", location: undefined, edition: undefined }, codebase: "none" as const };
+const KIT = { database: "(default)", location: undefined, edition: undefined, codebase: "none" as const };
 
 /** What `init` writes. */
 function added(before: object, wanted: Partial<Wanted>) {

@@ -92,14 +92,14 @@ export function foreignFilesIn(files: Files, folder: string): string[] {
   return files.list(folder).flatMap((name) => {
     const text = () => files.read(`${folder}/${name}`) ?? "";
     if (BY_TOOLS.test(name) || isLeftover(name) || isTarball(name)) return [];
-    const own =
+    const foreign =
       name === "package.json" ? foreignEntriesIn(text()) : name.startsWith(".env") ? unknownIn(text()) : undefined;
-    if (own !== undefined) return own.length === 0 ? [] : [`${name} (${own.join(", ")})`];
+    if (foreign !== undefined) return foreign.length === 0 ? [] : [`${name} (${foreign.join(", ")})`];
     return name === "index.js" && isIndex(text()) ? [] : [name];
   });
 }
 
 /** Whether a codebase has code of the developer. Its entry in `firebase.json` is then the developer's, too. */
 export function hasForeignCode(files: Files, folder: string): boolean {
-  return foreignFilesIn(files, folder).some((own) => !own.startsWith(".env"));
+  return foreignFilesIn(files, folder).some((foreign) => !foreign.startsWith(".env"));
 }

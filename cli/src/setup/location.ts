@@ -33,10 +33,10 @@ export function assertLocation(text: string, source: string): void {
   const problem = locationProblem(text);
   if (problem === undefined) return;
   if (source === "--location") throw new CommandError(WRONG_USAGE, `--location ${problem}`);
-  throw new CommandError(FAILED, `${source}: ${problem} Correct it, or pass --location`);
+  throw new CommandError(FAILED, `correct ${source}, or pass --location: ${problem}`);
 }
 
-/** Those that share the longest beginning with a text, by their own name or by that of a region in them. */
+/** The locations that share the longest beginning with a text. The names of a multi-region and of its regions count. */
 function locationsLike(text: string): string[] {
   for (let length = text.length; length > 1; length--) {
     const beginning = text.slice(0, length).toLowerCase();
