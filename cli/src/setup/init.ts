@@ -87,11 +87,11 @@ function planInit(project: Project, choice: Choice, packages?: string): Plan {
     notes: [
       ...rules.warnings.map((warning) => `${firestoreFiles.rules}: ${warning}`),
       ...indexes.notes,
-      ...code.notes,
-      ...client.notes,
       ...peerNotes(project),
       ...projectNotes(project),
       ...databaseNotes(project, choice),
+      ...code.notes,
+      ...client.notes,
     ],
     nextCommand: isFirst ? firstCommand(project, choice.packaging) : deployCommand(project, changes),
     readOn: `${PAGES}/setup.md#what-you-will-see`,
