@@ -2,14 +2,15 @@
 import * as node from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { onTestFinished } from "vitest";
+import { gzipSync } from "node:zlib";
+import { expect, onTestFinished } from "vitest";
+import type { FileOperations } from "../src/setup/atomicWrites.ts";
+import type { Plan } from "../src/setup/carryOut.ts";
 import { makeChanges, realChanges } from "../src/setup/changes.ts";
 import { type InitOptions, prepareInit } from "../src/setup/init.ts";
 import { readProject } from "../src/setup/project.ts";
 import { planRemove } from "../src/setup/remove.ts";
-import type { Plan } from "../src/setup/setup.ts";
 import { planUpgrade, type UpgradeOptions } from "../src/setup/upgrade.ts";
-import type { Disk } from "../src/setup/wholeFiles.ts";
 
 export type Files = Readonly<Record<string, string>>;
 
@@ -22,7 +23,7 @@ export const APP: Files = {
 };
 
 /** What a command would do, or has done. */
-export interface Outcome extends Pick<Plan, "first" | "next" | "notes"> {
+export interface Outcome extends Pick<Plan, "clientChanges" | "nextCommand" | "notes"> {
   /** The files that changed. */
   readonly paths: readonly string[];
 }
@@ -38,8 +39,8 @@ export function createProject(files: Files = APP, below = "") {
   };
   for (const [path, text] of Object.entries(files)) write(path, text);
   node.mkdirSync(at(below), { recursive: true });
-  const make = (root: string, plan: Plan, disk: Disk = node): Outcome => {
-    makeChanges(root, plan.changes, disk);
+  const make = (root: string, plan: Plan, operations: FileOperations = node): Outcome => {
+    makeChanges(root, plan.changes, operations);
     return {
       ...plan,
       paths: realChanges(plan.changes)
@@ -49,22 +50,23 @@ export function createProject(files: Files = APP, below = "") {
   };
   const project = (database?: string) => readProject(at(below), database);
   return {
-    ...{ at, write },
+    at,
+    write,
     /** Another project with the same files. */
     copy() {
       const other = createProject({}, below);
       node.cpSync(folder, other.at(""), { recursive: true });
       return other;
     },
-    async init(options: InitOptions = {}, disk?: Disk) {
+    async init(options: InitOptions = {}, operations?: FileOperations) {
       const prepared = await prepareInit(at(below), options, false);
-      return make(prepared.folder, prepared.plan, disk);
+      return make(prepared.folder, prepared.plan, operations);
     },
-    async upgrade({ database, packages }: UpgradeOptions = {}, disk?: Disk) {
-      return make(project(database).folder, planUpgrade(project(database), packages), disk);
+    async upgrade({ database, packages }: UpgradeOptions = {}, operations?: FileOperations) {
+      return make(project(database).folder, planUpgrade(project(database), packages), operations);
     },
-    async remove(database?: string, disk?: Disk) {
-      return make(project(database).folder, planRemove(project(database)), disk);
+    async remove(database?: string, operations?: FileOperations) {
+      return make(project(database).folder, planRemove(project(database)), operations);
     },
     read: (path: string) => node.readFileSync(at(path), "utf8"),
     edit(path: string, from: string | RegExp, to: string) {
@@ -85,3 +87,16 @@ export function createProject(files: Files = APP, below = "") {
     },
   };
 }
+
+/** A folder with both tarballs. */
+export function createTarballs() {
+  const { at } = createProject({});
+  for (const name of ["firestore-tally", "firestore-tally-kit"])
+    node.writeFileSync(at(`${name}-0.1.0.tgz`), gzipSync(`the package ${name}`));
+  return { packages: at("") };
+}
+
+export const json = (text: string) => JSON.parse(text);
+
+/** For `toEqual`: texts that include these parts. */
+export const including = (...parts: string[]) => parts.map((part) => expect.stringContaining(part));

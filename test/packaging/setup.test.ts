@@ -196,10 +196,11 @@ test("init and upgrade change nothing the second time, and remove leaves the app
   const printed = await app.tally("remove", "--yes");
   expect(printed).toContain("the counters stay");
   const left = app.files();
-  // The emulators were the app's own; its functions are a list now, and its database has a place.
+  // The app had its emulators before. Its functions are a list now, and its database has a location.
   const had = JSON.parse(before["firebase.json"] as string);
   expect(JSON.parse(left["firebase.json"] as string)).toEqual({
-    ...{ ...had, functions: [had.functions] },
+    ...had,
+    functions: [had.functions],
     firestore: { ...had.firestore, location: "nam5", edition: "standard" },
   });
   const ignored = { "firebase.json": "", "src/counters.jsx": "" };

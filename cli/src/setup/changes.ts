@@ -1,40 +1,69 @@
-/** Changes of the files of a project: shown as one line a file or as a diff, then made one after the other, each as a whole. */
+/** Changes of a project's files. They are shown as one line a file or as a diff. Then they are made in their order. */
 import * as node from "node:fs";
 import { join } from "node:path";
 import { createTwoFilesPatch, diffLines } from "diff";
 import { escapeControls } from "../escape.ts";
 import { paint, print } from "../output.ts";
-import { type Disk, deleteFolder, removeLeftovers, writeWhole } from "./wholeFiles.ts";
+import { deleteFolder, type FileOperations, removeLeftovers, replaceFile } from "./atomicWrites.ts";
 
-/** A file of the project before and after; `undefined` where it does not exist. Only a folder is deleted. */
-export interface FileChange {
-  /** Relative to the folder of the project. */
+/** A change of a file or a folder of the project. Paths are relative to the folder of the project. */
+export type FileChange = TextChange | BinaryFile | FolderDeletion;
+
+export interface TextChange {
+  readonly kind: "text";
   readonly path: string;
-  /** Of a folder that is deleted: an empty text. */
+  /** `undefined` for a new file. */
   readonly before: string | undefined;
-  readonly after: string | Buffer | undefined;
+  readonly after: string;
 }
 
-/** Those that change something. */
+interface BinaryFile {
+  readonly kind: "binary";
+  readonly path: string;
+  readonly content: Buffer;
+  /** Whether the project has this very file already. */
+  readonly isThere: boolean;
+}
+
+interface FolderDeletion {
+  readonly kind: "folder deletion";
+  readonly path: string;
+}
+
+export function textChange(path: string, before: string | undefined, after: string): TextChange {
+  return { kind: "text", path, before, after };
+}
+
+/** The changes that change something. */
 export function realChanges(changes: readonly FileChange[]): FileChange[] {
-  return changes.filter(({ before, after }) => before !== after);
+  return changes.filter((change) => {
+    if (change.kind === "text") return change.before !== change.after;
+    return change.kind === "folder deletion" || !change.isThere;
+  });
+}
+
+/** One word, for the output of `--json`. */
+export function effectOf(change: FileChange): "created" | "changed" | "deleted" {
+  if (change.kind === "folder deletion") return "deleted";
+  return change.kind === "binary" || change.before === undefined ? "created" : "changed";
 }
 
 /** One line: what happens to the file, and how many lines change. */
-export function summaryOf({ path, before, after }: FileChange): string {
-  if (after === undefined) return `delete ${path}/`;
-  if (typeof after === "object") return `new file ${path}, ${Math.ceil(after.length / 1_000)} kB`;
-  if (before === undefined) return `new file ${path}`;
-  const parts = diffLines(before, after);
+export function summaryOf(change: FileChange): string {
+  const { path } = change;
+  if (change.kind === "folder deletion") return `delete ${path}/`;
+  if (change.kind === "binary") return `new file ${path}, ${Math.ceil(change.content.length / 1_000)} kB`;
+  if (change.before === undefined) return `new file ${path}`;
+  const parts = diffLines(change.before, change.after);
   const lines = (kind: "added" | "removed") =>
     parts.reduce((sum, part) => sum + (part[kind] ? (part.count ?? 0) : 0), 0);
   return `change ${path}: +${lines("added")} -${lines("removed")} lines`;
 }
 
-/** The lines that change. Of what is deleted or is no text, its summary. */
+/** The changed lines. For a deletion or a binary file, its summary. */
 function diffOf(change: FileChange): string[] {
+  if (change.kind !== "text") return [summaryOf(change)];
   const { path, before, after } = change;
-  if (typeof after !== "string") return [summaryOf(change)];
   const from = before === undefined ? "/dev/null" : path;
   const lines = createTwoFilesPatch(from, path, before ?? "", after)
     .trimEnd()
@@ -61,11 +90,12 @@ function painted(line: string): string {
  *
  * @param changes  also those that change nothing
  */
-export function makeChanges(folder: string, changes: readonly FileChange[], disk: Disk = node): void {
+export function makeChanges(folder: string, changes: readonly FileChange[], operations: FileOperations = node): void {
   const fileOf = ({ path }: FileChange) => join(folder, path);
-  removeLeftovers(changes.map(fileOf), disk);
+  removeLeftovers(changes.map(fileOf), operations);
   for (const change of realChanges(changes)) {
-    if (change.after === undefined) deleteFolder(fileOf(change), disk);
-    else writeWhole(fileOf(change), change.after, disk);
+    const path = fileOf(change);
+    if (change.kind === "folder deletion") deleteFolder(path, operations);
+    else replaceFile(path, change.kind === "text" ? change.after : change.content, operations);
   }
 }

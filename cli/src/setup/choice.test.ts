@@ -1,45 +1,65 @@
 import { expect, test } from "vitest";
 import { type ChoiceOptions, choose, parseGroups } from "./choice.ts";
-import type { Present } from "./present.ts";
+import type { CurrentSettings } from "./currentSettings.ts";
 
-const NEW: Present = {
-  ...{ rules: undefined, packaging: undefined, isComplete: false, database: "(default)", collection: "counters" },
-  ...{ edition: "standard", location: "us-central1", values: {} },
+const NEW: CurrentSettings = {
+  rules: undefined,
+  packaging: undefined,
+  hasFunctionsEntry: false,
+  database: "(default)",
+  collection: "counters",
+  edition: "standard",
+  location: "us-central1",
+  locationSource: "the location in firebase.json",
+  values: {},
 };
 const RULES = { open: ["claps"], once: [], stock: ["seats"], visitors: ["claps"], limits: true, collection: "tallies" };
-const DONE: Present = {
-  ...{ rules: RULES, packaging: "codebase", isComplete: true, database: "eu", collection: "tallies" },
-  ...{ edition: "enterprise", location: "eur3" },
+const DONE: CurrentSettings = {
+  rules: RULES,
+  packaging: "codebase",
+  hasFunctionsEntry: true,
+  database: "eu",
+  collection: "tallies",
+  edition: "enterprise",
+  location: "eur3",
+  locationSource: "the location in firebase.json",
   values: { LOCATION: "europe-west4", COLLECTION: "tallies", EVENTS_COLLECTION: "tallies", VISITORS: "ingest" },
 };
 
-const chosen = (options: ChoiceOptions, present: Present) => choose(options, false, present);
+const chosen = (options: ChoiceOptions, present: CurrentSettings) => choose(options, false, present);
 
 test("what no option gives has its default", async () => {
   expect(await chosen({}, NEW)).toMatchObject({
-    ...{ open: ["views"], once: ["likes"], stock: [], visitors: [], limits: false, collection: "counters" },
-    ...{ packaging: "codebase", database: "(default)", edition: "standard" },
+    open: ["views"],
+    once: ["likes"],
+    stock: [],
+    visitors: [],
+    limits: false,
+    collection: "counters",
+    packaging: "codebase",
+    database: "(default)",
+    edition: "standard",
     // Where a database is, and of which edition, is not known.
-    entry: {},
+    databaseSettings: {},
   });
 });
 
 test("a second time nothing changes but what is given, which is added to groups", async () => {
   const choice = await chosen({ once: "votes" }, DONE);
   expect(choice).toMatchObject({ ...RULES, once: ["votes"], edition: "enterprise", database: "eu" });
-  expect([choice.entry, choice.changed]).toEqual([{}, {}]);
+  expect([choice.databaseSettings, choice.changedParameters]).toEqual([{}, {}]);
 });
 
-test.each<[option: ChoiceOptions, changed: object, entry: object]>([
+test.each<[option: ChoiceOptions, changed: object, databaseSettings: object]>([
   [{ location: "nam5" }, { LOCATION: "us-central1" }, { location: "nam5" }],
   [{ location: "eur3" }, { LOCATION: "europe-west4" }, { location: "eur3" }],
   [{ edition: "standard" }, { EDITION: "standard" }, { edition: "standard" }],
   [{ collection: "sums" }, { COLLECTION: "sums", EVENTS_COLLECTION: "sums" }, {}],
   [{ visitors: "pages" }, { VISITORS: "ingest" }, {}],
   [{ visitors: "none" }, { VISITORS: "no" }, {}],
-])("%j given later sets %j, and in firebase.json %j", async (options, changed, entry) => {
-  expect(await chosen(options, DONE)).toMatchObject({ changed, entry });
-  expect(Object.keys((await chosen(options, DONE)).entry)).toEqual(Object.keys(entry));
+])("%j given later sets %j, and in firebase.json %j", async (options, changedParameters, databaseSettings) => {
+  expect(await chosen(options, DONE)).toMatchObject({ changedParameters, databaseSettings });
+  expect(Object.keys((await chosen(options, DONE)).databaseSettings)).toEqual(Object.keys(databaseSettings));
 });
 
 test("none empties a list", async () => {
@@ -48,7 +68,9 @@ test("none empties a list", async () => {
 
 test("a location that is none is refused, also where a file has it", async () => {
   await expect(chosen({ location: "europe" }, NEW)).rejects.toThrow('--location "europe" is no location');
-  await expect(chosen({}, { ...NEW, location: "europe" })).rejects.toThrow("firebase.json, or LOCATION");
+  await expect(chosen({}, { ...NEW, location: "europe" })).rejects.toThrow(
+    'correct the location in firebase.json, or pass --location: "europe" is no',
+  );
 });
 
 test("a second deployment in another way is refused, with what to do", async () => {
@@ -72,5 +94,5 @@ test.each(["", "views:", "a b", "views,,claps", "it's", "a\\", "a/b"])("%j are n
 test("a group counts in one way", async () => {
   await expect(chosen({ open: "likes" }, NEW)).rejects.toThrow("likes is in two of --open, --once and --stock");
   await expect(chosen({ once: "seats", stock: "seats" }, NEW)).rejects.toThrow("seats is in two of");
-  await expect(chosen({ open: "seats" }, DONE)).rejects.toThrow("Take it out of the list");
+  await expect(chosen({ open: "seats" }, DONE)).rejects.toThrow("First remove it from its present list: --stock none");
 });

@@ -1,14 +1,14 @@
-/** What an app's developer decides: asked on a terminal, or given by options. What is not given stays as the project has it. */
+/** The developer's choice, from options or from questions on a terminal. An option that is left out keeps the project's value. */
 import { type CANCEL_SYMBOL, isCancel, select, text } from "@clack/prompts";
 import type { Edition } from "../../../functions/src/decisions.ts";
 import { CommandError, FAILED, INTERRUPTED, WRONG_USAGE } from "../commandError.ts";
-import type { Values } from "./dotenv.ts";
-import { isBeside, parseLocation, regionsBeside, whyNoLocation } from "./location.ts";
-import type { Present } from "./present.ts";
+import type { CurrentSettings } from "./currentSettings.ts";
+import { parametersFor, type Values } from "./dotenv.ts";
+import { assertLocation, isNear, locationProblem, regionsNear } from "./location.ts";
 import type { RulesChoice } from "./rules/composed.ts";
 import type { Packaging } from "./tallysFunctions.ts";
 
-/** Lists of groups, by option. A group is what stands before the colon of a counter's id. */
+/** Lists of groups, by option. A group is the part of a counter's id before the colon. */
 const GROUP_LISTS = {
   open: {
     question: "Which groups of counters may every client increment? views:home is of the group views",
@@ -24,12 +24,12 @@ export interface Choice extends RulesChoice {
   readonly packaging: Packaging;
   readonly database: string;
   readonly edition: Edition;
-  /** What `firebase.json` is to say of the database; what is left out stays. */
-  readonly entry: { readonly location?: string; readonly edition?: Edition };
-  /** The parameters of new functions, as far as they are not the default. */
-  readonly parameters: Values;
-  /** Parameters of present functions that change. */
-  readonly changed: Values;
+  /** What to set in the entry of the database in `firebase.json`. A setting that is left out stays. */
+  readonly databaseSettings: { readonly location?: string; readonly edition?: Edition };
+  /** The parameters of new functions that are not the default. */
+  readonly initialParameters: Values;
+  /** The parameters to change if the functions exist. */
+  readonly changedParameters: Values;
 }
 
 export interface ChoiceOptions extends Readonly<Partial<Record<GroupList, string>>> {
@@ -43,52 +43,51 @@ export interface ChoiceOptions extends Readonly<Partial<Record<GroupList, string
 
 /** @throws CommandError if a name cannot be a group */
 export function parseGroups(option: string, list: string): string[] {
-  const why = whyNoGroups(list);
-  if (why !== undefined) throw new CommandError(WRONG_USAGE, `--${option} ${why}`);
+  const problem = groupsProblem(list);
+  if (problem !== undefined) throw new CommandError(WRONG_USAGE, `--${option} ${problem}`);
   return list.trim() === "none" ? [] : [...new Set(list.split(",").map((one) => one.trim()))];
 }
 
-function whyNoGroups(list: string): string | undefined {
+function groupsProblem(list: string): string | undefined {
   const isGroups = list.split(",").every((one) => /^[\w.~-]+$/.test(one.trim()));
   if (isGroups) return undefined;
   return `${JSON.stringify(list)}: name groups with letters, digits, _, -, . or ~, separated by commas, or none`;
 }
 
 /**
- * @param ask  whether to ask for what no option gives; else it stays
+ * @param ask  whether to ask for options that are left out; else they keep the present value
  * @throws CommandError for a value that is not accepted, or contradicts what is there
  */
-export async function choose(options: ChoiceOptions, ask: boolean, present: Present): Promise<Choice> {
+export async function choose(options: ChoiceOptions, ask: boolean, present: CurrentSettings): Promise<Choice> {
   const groups = await chooseGroups(options, ask, present);
-  const location = await answer(
+  const location = await askText(
     "Where is your Firestore database? Such as nam5 or europe-west1",
     present.location,
     options.location,
     ask,
-    whyNoLocation,
+    locationProblem,
   );
   const isLocationGiven = options.location !== undefined || location !== present.location;
-  if (isLocationGiven) parseLocation(location);
-  else refuseNoLocation(location);
+  assertLocation(location, isLocationGiven ? "--location" : present.locationSource);
   const packaging = await choosePackaging(options.as, ask, present.packaging);
-  const { database, isComplete, values } = present;
+  const { database, hasFunctionsEntry, values } = present;
   const { edition = present.edition, collection = present.collection } = options;
-  const region = isBeside(values.LOCATION, location) ? (values.LOCATION as string) : regionsBeside(location)[0];
+  const region = isNear(values.LOCATION, location) ? (values.LOCATION as string) : regionsNear(location)[0];
   const visitors = visitorsParameter(groups, values.VISITORS);
   return {
     ...groups,
     limits: options.limits ?? present.rules?.limits ?? false,
-    ...{ packaging, database, edition, collection },
-    entry: {
-      // What was neither given nor answered is not known: a database may exist elsewhere.
-      ...((isLocationGiven || (ask && !isComplete)) && { location }),
+    packaging,
+    database,
+    edition,
+    collection,
+    databaseSettings: {
+      // A location that was neither given nor answered stays unwritten: the database may be elsewhere.
+      ...((isLocationGiven || (ask && !hasFunctionsEntry)) && { location }),
       ...(options.edition !== undefined && { edition }),
     },
-    parameters: {
-      ...{ LOCATION: region, DATABASE_ID: database, EDITION: edition, COLLECTION: collection },
-      ...(groups.visitors.length > 0 && { VISITORS: "yes" }),
-    },
-    changed: {
+    initialParameters: parametersFor({ region, database, edition, collection, visitors: groups.visitors }),
+    changedParameters: {
       ...(isLocationGiven && { LOCATION: region }),
       ...(options.edition !== undefined && { EDITION: edition }),
       ...(options.collection !== undefined && { COLLECTION: collection }),
@@ -98,16 +97,7 @@ export async function choose(options: ChoiceOptions, ask: boolean, present: Pres
   };
 }
 
-function refuseNoLocation(present: string): void {
-  const why = whyNoLocation(present);
-  if (why !== undefined)
-    throw new CommandError(
-      FAILED,
-      `the location in firebase.json, or LOCATION of the functions: ${why} Pass --location`,
-    );
-}
-
-/** Likes of the counters' collection are published if this parameter names it. */
+/** If EVENTS_COLLECTION names the counters' collection, it follows that collection. */
 function eventsParameter(collection: string, { COLLECTION, EVENTS_COLLECTION }: Values): Values {
   return COLLECTION !== undefined && EVENTS_COLLECTION === COLLECTION ? { EVENTS_COLLECTION: collection } : {};
 }
@@ -118,15 +108,15 @@ function visitorsParameter({ visitors }: Pick<RulesChoice, "visitors">, present:
   return present === "ingest" ? "ingest" : "yes";
 }
 
-async function chooseGroups(options: ChoiceOptions, ask: boolean, { rules }: Present) {
+async function chooseGroups(options: ChoiceOptions, ask: boolean, { rules }: CurrentSettings) {
   const lists: Partial<Record<GroupList, readonly string[]>> = {};
   let areVisitorsGiven = false;
   for (const [name, list] of Object.entries(GROUP_LISTS) as [GroupList, (typeof GROUP_LISTS)[GroupList]][]) {
     const shown = rules ? rules[name].join(",") || "none" : list.default;
-    const answered = await answer(list.question, shown, options[name], ask, whyNoGroups);
-    const groups = parseGroups(name, answered);
-    if (name === "visitors") areVisitorsGiven = options.visitors !== undefined || answered !== shown;
-    // What an option names is added; `none` empties the list. An answer replaces what the question has shown.
+    const reply = await askText(list.question, shown, options[name], ask, groupsProblem);
+    const groups = parseGroups(name, reply);
+    if (name === "visitors") areVisitorsGiven = options.visitors !== undefined || reply !== shown;
+    // An option adds its groups to the list; `none` empties it. A reply to the question replaces the list.
     const isAdded = options[name] !== undefined && groups.length > 0;
     lists[name] = isAdded ? [...new Set([...(rules?.[name] ?? []), ...groups])] : groups;
   }
@@ -136,12 +126,21 @@ async function chooseGroups(options: ChoiceOptions, ask: boolean, { rules }: Pre
   if (twice !== undefined)
     throw new CommandError(
       WRONG_USAGE,
-      `${twice} is in two of --open, --once and --stock; a group counts in one way${rules ? ". Take it out of the list that your rules have it in first" : ""}`,
+      `${twice} is in two of --open, --once and --stock; a group counts in one way${rules ? removalOf(twice, rules) : ""}`,
     );
   return { open, once, stock, visitors, areVisitorsGiven };
 }
 
-/** @throws CommandError if the functions are there in the other way, which would count with two deployments */
+/** How to remove a group from its list in the rules. Options only add groups, so the list is emptied first. */
+function removalOf(group: string, rules: RulesChoice): string {
+  const list = (["open", "once", "stock"] as const).find((name) => rules[name].includes(group));
+  if (list === undefined) return "";
+  const others = rules[list].filter((one) => one !== group);
+  const again = others.length === 0 ? "" : `, then add the others again: --${list} ${others.join(",")}`;
+  return `. First remove it from its present list: --${list} none${again}`;
+}
+
+/** @throws CommandError if the functions are already there in the other packaging: two deployments would both count */
 async function choosePackaging(
   given: Packaging | undefined,
   ask: boolean,
@@ -152,11 +151,11 @@ async function choosePackaging(
       FAILED,
       `--as ${given}: firebase.json has Tally's functions as a ${present}. To change that, ` +
         (present === "codebase"
-          ? "run `npx firestore-tally remove` first, then `npx firestore-tally init --as kit`"
-          : "run `npx firebase-tools functions:kits:uninstall` for it first, then this again"),
+          ? "run `npx firestore-tally remove` first. Then run `npx firestore-tally init --as kit`"
+          : "run `npx firebase-tools functions:kits:uninstall` first. Then run init again"),
     );
   if (given !== undefined || present !== undefined || !ask) return given ?? present ?? "codebase";
-  return answered(
+  return unlessCancelled(
     await select({
       message: "How shall the functions be deployed?",
       options: [
@@ -172,20 +171,20 @@ async function choosePackaging(
   );
 }
 
-/** @param why  why an answer is not accepted; it is asked again */
-async function answer(
+/** @param problem  why a reply is not accepted; the question is asked again */
+async function askText(
   question: string,
   shown: string,
   given: string | undefined,
   ask: boolean,
-  why: (answer: string) => string | undefined,
+  problem: (reply: string) => string | undefined,
 ): Promise<string> {
   if (given !== undefined || !ask) return given ?? shown;
-  const validate = (value: string | undefined) => why(value ?? "");
-  return answered(await text({ message: question, initialValue: shown, validate, output: process.stderr }));
+  const validate = (value: string | undefined) => problem(value ?? "");
+  return unlessCancelled(await text({ message: question, initialValue: shown, validate, output: process.stderr }));
 }
 
-function answered<T extends string>(answer: T | typeof CANCEL_SYMBOL): T {
-  if (isCancel(answer)) throw new CommandError(INTERRUPTED, "interrupted; nothing was changed");
-  return answer;
+function unlessCancelled<T extends string>(reply: T | typeof CANCEL_SYMBOL): T {
+  if (isCancel(reply)) throw new CommandError(INTERRUPTED, "interrupted; nothing was changed");
+  return reply;
 }

@@ -14,14 +14,14 @@ export function defineSetup(program: Command): void {
     .summary("add Tally to this Firebase project: rules, indexes, functions")
     .description(
       "Adds Tally to the Firebase project in this folder: rules, indexes, firebase.json, the functions with their parameters, and the " +
-        "app's first calls. Shows the changes and asks. Without a terminal, or with --yes, what no option gives has its default, or stays " +
-        "as an earlier run has chosen it.",
+        "app's first calls. Shows the changes and asks. With --yes it asks nothing. An option that you leave out keeps the " +
+        "project's value, or its default in a new project.",
     )
     .option("--open <groups>", "groups of counters that everyone may increment (default: views)")
     .option("--once <groups>", "groups that count once for each signed-in user (default: likes)")
     .option("--stock <groups>", "groups that are stock and sell out (default: none)")
     .option("--visitors <groups>", "groups whose visitors are counted, too (default: none)")
-    .option("--limits", "with rate limits for rules of your own documents")
+    .option("--limits", "add rate limits to the rules, for documents of your own")
     .addOption(
       new Option("--as <packaging>", "how the functions are deployed (default: codebase)").choices(["codebase", "kit"]),
     )

@@ -1,11 +1,11 @@
 /**
- * The file of parameters, `.env`. It is complete: without a terminal the Firebase CLI refuses a deployment with a parameter that has no
- * line, defaults or not.
+ * The file of parameters, `.env`. It has a line for each parameter, also for those with a default: without one, the Firebase CLI refuses a
+ * deployment that has no terminal.
  */
 import { DEFAULT_PARAMETERS, INSTANCE_PARAMETERS } from "../../../functions/src/deploy/parseConfig.ts";
 import { PAGES } from "./packaged.ts";
 
-/** By name. */
+/** Values by the name of their parameter. */
 export type Values = Readonly<Record<string, string>>;
 
 const DEFAULTS: Values = { ...DEFAULT_PARAMETERS, ...INSTANCE_PARAMETERS };
@@ -17,6 +17,23 @@ const HEADING = `# The parameters of Tally's functions: ${PAGES}/configuration.m
 
 /** A line as the Firebase CLI reads it: a name and a value, which may be in quotes, before a comment. */
 const LINE = /^([ \t]*(?:export[ \t]+)?([A-Z][A-Z0-9_]*)[ \t]*=[ \t]*)('[^']*'|"[^"]*"|[^#\r\n]*)/gm;
+
+/** What the parameters of new functions depend on. */
+export interface FunctionsChoice {
+  /** Where the functions run. */
+  readonly region: string;
+  readonly database: string;
+  readonly edition: string;
+  readonly collection: string;
+  /** The groups whose visitors are counted. */
+  readonly visitors: readonly string[];
+}
+
+/** The parameters of new functions that are not the default. */
+export function parametersFor({ region, database, edition, collection, visitors }: FunctionsChoice): Values {
+  const parameters = { LOCATION: region, DATABASE_ID: database, EDITION: edition, COLLECTION: collection };
+  return visitors.length > 0 ? { ...parameters, VISITORS: "yes" } : parameters;
+}
 
 /** A new file. @param chosen  values that are not the default */
 export function newDotenv(chosen: Values): string {
@@ -33,7 +50,7 @@ export function newDotenv(chosen: Values): string {
   ].join("\n");
 }
 
-/** The values that a file sets; of a name that is there twice, the last. */
+/** The values that a file sets. If a name is there twice, the last one counts. */
 export function valuesIn(text: string): Values {
   const lines = [...text.matchAll(LINE)];
   return Object.fromEntries(

@@ -1,33 +1,35 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { expect, test } from "vitest";
-import { addToFirebaseJson, placesIn, removeFromFirebaseJson, type Wanted } from "./firebaseJson.ts";
+import { addToFirebaseJson, firestoreFilesIn, removeFromFirebaseJson, type Wanted } from "./firebaseJson.ts";
 
 const require = createRequire(import.meta.url);
 const { getFirestoreConfig } = require("firebase-tools/lib/firestore/fsConfig.js");
 
 const parse = (text: string) => JSON.parse(text);
 const TALLY = {
-  ...{ codebase: "tally", source: "tally", runtime: "nodejs24" },
+  codebase: "tally",
+  source: "tally",
+  runtime: "nodejs24",
   predeploy: ['npm --prefix "$RESOURCE_DIR" install'],
 };
-const KIT = { ...{ database: "(default)", location: undefined, edition: undefined }, codebase: undefined };
+const KIT = { database: "(default)", location: undefined, edition: undefined, codebase: "none" as const };
 
 /** What `init` writes. */
 function added(before: object, wanted: Partial<Wanted>) {
   const text = JSON.stringify(before);
-  const places = placesIn(text, wanted.database ?? "(default)");
-  return parse(addToFirebaseJson(text, { ...KIT, places, ...wanted }));
+  const firestoreFiles = firestoreFilesIn(text, wanted.database ?? "(default)");
+  return parse(addToFirebaseJson(text, { ...KIT, firestoreFiles, ...wanted }));
 }
 
-test.each<[was: unknown, entry: number | undefined, now: unknown]>([
-  [undefined, undefined, [TALLY]],
-  [{ source: "functions" }, undefined, [{ source: "functions" }, TALLY]],
-  [[{ codebase: "a", source: "a" }], undefined, [{ codebase: "a", source: "a" }, TALLY]],
+test.each<[was: unknown, codebase: number | "new", now: unknown]>([
+  [undefined, "new", [TALLY]],
+  [{ source: "functions" }, "new", [{ source: "functions" }, TALLY]],
+  [[{ codebase: "a", source: "a" }], "new", [{ codebase: "a", source: "a" }, TALLY]],
   [[{ source: "a" }, { source: "b" }], 1, [{ source: "a" }, { source: "b", predeploy: TALLY.predeploy }]],
   [{ source: "a", predeploy: "own" }, 0, { source: "a", predeploy: "own" }],
-])("functions %j with Tally's at %s become %j", (functions, entry, expected) => {
-  expect(added({ functions }, { codebase: { entry } }).functions).toEqual(expected);
+])("functions %j with Tally's at %s become %j", (functions, codebase, expected) => {
+  expect(added({ functions }, { codebase }).functions).toEqual(expected);
 });
 
 const DEFAULT = { rules: "firestore.rules", indexes: "firestore.indexes.json" };
@@ -63,8 +65,11 @@ test("a file that several databases share is known", () => {
     { database: "(default)", rules: "r" },
     { database: "eu", rules: "r" },
   ];
-  expect(placesIn(JSON.stringify({ firestore }), "(default)").sharedWith).toEqual(["eu"]);
-  expect(placesIn(JSON.stringify({ firestore }), "eu")).toMatchObject({ rules: "firestore.eu.rules", sharedWith: [] });
+  expect(firestoreFilesIn(JSON.stringify({ firestore }), "(default)").sharedWith).toEqual(["eu"]);
+  expect(firestoreFilesIn(JSON.stringify({ firestore }), "eu")).toMatchObject({
+    rules: "firestore.eu.rules",
+    sharedWith: [],
+  });
 });
 
 test("emulators that are set keep their ports", () => {
@@ -74,9 +79,14 @@ test("emulators that are set keep their ports", () => {
 
 test("a second time changes nothing, and the codebase is removed again", () => {
   const before = '{\n  "functions": [{ "source": "functions" }]\n}\n';
-  const wanted = { ...KIT, places: placesIn(before, "(default)"), location: "nam5", edition: "standard" } as const;
-  const text = addToFirebaseJson(before, { ...wanted, codebase: { entry: undefined } });
-  expect(addToFirebaseJson(text, { ...wanted, codebase: { entry: 1 } })).toBe(text);
+  const wanted = {
+    ...KIT,
+    firestoreFiles: firestoreFilesIn(before, "(default)"),
+    location: "nam5",
+    edition: "standard",
+  } as const;
+  const text = addToFirebaseJson(before, { ...wanted, codebase: "new" });
+  expect(addToFirebaseJson(text, { ...wanted, codebase: 1 })).toBe(text);
   expect(parse(removeFromFirebaseJson(text, 1)).functions).toEqual([{ source: "functions" }]);
   expect(parse(removeFromFirebaseJson('{ "functions": { "source": "tally" } }', 0))).toEqual({});
 });

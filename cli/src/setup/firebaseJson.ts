@@ -1,4 +1,4 @@
-/** `firebase.json`: the entry of the database with its rules and indexes, the entry of Tally's codebase, and the emulators that it needs. */
+/** `firebase.json`: the entries of the database and of Tally's codebase, and the emulators that Tally needs. */
 import type { Edition } from "../../../functions/src/decisions.ts";
 import { append, readJson, removeIn, setIn, wrapInList } from "./json.ts";
 
@@ -9,7 +9,7 @@ export const CODEBASE = "tally";
 
 export const DEFAULT_DATABASE = "(default)";
 
-/** Increments need Firestore and its triggers; a like a signed-in user; a counter that is polled its tasks. */
+/** Increments need Firestore and functions. Likes need Auth for the signed-in user. Polled counters need tasks. */
 const EMULATORS = {
   auth: { port: 9099 },
   firestore: { port: 8080 },
@@ -40,12 +40,12 @@ export interface FunctionsEntry {
   readonly sourcePackage?: { readonly name?: string };
 }
 
-/** Where the rules and indexes of a database are. */
-export interface Places {
+/** The files with the rules and indexes of a database. */
+export interface FirestoreFiles {
   readonly rules: string;
   readonly indexes: string;
   /** What `firebase.json` says of the database. */
-  readonly entry: FirestoreEntry | undefined;
+  readonly databaseEntry: FirestoreEntry | undefined;
   /** Other databases whose rules are in the same file. */
   readonly sharedWith: readonly string[];
 }
@@ -65,37 +65,39 @@ export function functionsEntriesIn(text: string | undefined): FunctionsEntry[] {
   );
 }
 
-/** A named database has files of its own: with Tally's rules in a file of both, counters would be open in both. */
-export function placesIn(text: string | undefined, database: string): Places {
+/** A named database gets its own files: Tally's rules in a shared file would open counters in both databases. */
+export function firestoreFilesIn(text: string | undefined, database: string): FirestoreFiles {
   const entries = listOf<FirestoreEntry>(readJson(FIREBASE_JSON, text ?? "{}").firestore);
   const entry = entries.find(isOf(database));
   const others = entries.filter((one) => one !== entry);
   const infix = database === DEFAULT_DATABASE ? "" : `.${database}`;
-  const placeOf = (kind: "rules" | "indexes", ending: string) => {
+  const pathOf = (kind: "rules" | "indexes", ending: string) => {
     const present = entry?.[kind];
     const isShared = infix !== "" && others.some((one) => one[kind] === present);
     return present === undefined || isShared ? `firestore${infix}${ending}` : present;
   };
-  const rules = placeOf("rules", ".rules");
+  const rules = pathOf("rules", ".rules");
   return {
-    ...{ rules, indexes: placeOf("indexes", ".indexes.json"), entry },
+    rules,
+    indexes: pathOf("indexes", ".indexes.json"),
+    databaseEntry: entry,
     sharedWith: others.filter((one) => one.rules === rules).map(nameOf),
   };
 }
 
 export interface Wanted {
   readonly database: string;
-  readonly places: Pick<Places, "rules" | "indexes">;
-  /** Of the database: the Firebase CLI creates one that does not exist with these. */
+  readonly firestoreFiles: Pick<FirestoreFiles, "rules" | "indexes">;
+  /** The location and edition that the Firebase CLI gives to a database that it creates. */
   readonly location: string | undefined;
   readonly edition: Edition | undefined;
-  /** Whether the functions are a codebase of this project; its position, if it has an entry. */
-  readonly codebase: { readonly entry: number | undefined } | undefined;
+  /** The position of Tally's codebase in the list; `new` adds one, `none` leaves the functions as they are. */
+  readonly codebase: "none" | "new" | number;
 }
 
 export function addToFirebaseJson(before: string | undefined, wanted: Wanted): string {
   let text = withFirestore(before ?? "{}\n", wanted);
-  if (wanted.codebase) text = withCodebase(text, wanted.codebase.entry);
+  if (wanted.codebase !== "none") text = withCodebase(text, wanted.codebase);
   const { emulators } = readJson(FIREBASE_JSON, text);
   if (!emulators) return setIn(text, ["emulators"], EMULATORS);
   for (const [name, emulator] of Object.entries(EMULATORS))
@@ -103,12 +105,12 @@ export function addToFirebaseJson(before: string | undefined, wanted: Wanted): s
   return text;
 }
 
-/** Adds the entry of Tally's codebase, or what older versions have not written to it. */
-export function withCodebase(before: string, entry: number | undefined): string {
+/** Adds the entry of Tally's codebase, or completes one of an older version. */
+export function withCodebase(before: string, position: number | "new"): string {
   const { functions } = readJson(FIREBASE_JSON, before);
-  if (entry !== undefined) {
-    const path = Array.isArray(functions) ? ["functions", entry] : ["functions"];
-    const { predeploy } = listOf<FunctionsEntry>(functions)[entry] ?? {};
+  if (position !== "new") {
+    const path = Array.isArray(functions) ? ["functions", position] : ["functions"];
+    const { predeploy } = listOf<FunctionsEntry>(functions)[position] ?? {};
     return predeploy === undefined ? setIn(before, [...path, "predeploy"], PREDEPLOY) : before;
   }
   const text = functions && !Array.isArray(functions) ? wrapInList(before, ["functions"]) : before;
@@ -116,12 +118,12 @@ export function withCodebase(before: string, entry: number | undefined): string 
   return append(text, ["functions"], added);
 }
 
-/** The entry of the database. In a list, the Firebase CLI demands that each entry names its database. */
-function withFirestore(before: string, { database, places, location, edition }: Wanted): string {
+/** Adds or completes the entry of the database. In a list, the Firebase CLI demands that each entry names its database. */
+function withFirestore(before: string, { database, firestoreFiles, location, edition }: Wanted): string {
   const { firestore } = readJson(FIREBASE_JSON, before);
   const entries = listOf<FirestoreEntry>(firestore);
   const index = entries.findIndex(isOf(database));
-  const { rules, indexes } = places;
+  const { rules, indexes } = firestoreFiles;
   const wanted = Object.entries({ rules, indexes, location, edition }).filter(([, value]) => value !== undefined);
   if (entries.length === 0 && database === DEFAULT_DATABASE && !Array.isArray(firestore))
     return setIn(before, ["firestore"], Object.fromEntries(wanted));
@@ -140,9 +142,9 @@ function withFirestore(before: string, { database, places, location, edition }: 
   return text;
 }
 
-/** Takes the entry of Tally's codebase out. Emulators stay, since the app's own code may use them. */
-export function removeFromFirebaseJson(text: string, entry: number): string {
+/** Removes the entry of Tally's codebase. The emulators stay, because the app's code may use them. */
+export function removeFromFirebaseJson(text: string, position: number): string {
   const { functions } = readJson(FIREBASE_JSON, text);
   const isAlone = !Array.isArray(functions) || functions.length === 1;
-  return removeIn(text, isAlone ? ["functions"] : ["functions", entry]);
+  return removeIn(text, isAlone ? ["functions"] : ["functions", position]);
 }

@@ -32,12 +32,13 @@ const isSameField = (one: FieldOverride, other: FieldOverride) =>
   one.collectionGroup === other.collectionGroup && one.fieldPath === other.fieldPath;
 
 /**
- * By these the sweep finds the counters that it has to look at. An entry costs write units only when it changes, and these change seldom.
- * Without them each sweep scans all counters.
+ * The sweep finds the counters to check by these indexes. Without them, each sweep scans all counters. An index entry costs write units only
+ * when it changes, and these seldom change.
  */
 const indexesOnEnterprise = (collectionGroup: string): Index[] =>
   ["phase", "nextReconcileAt"].map((fieldPath) => ({
-    ...{ collectionGroup, queryScope: "COLLECTION" },
+    collectionGroup,
+    queryScope: "COLLECTION",
     fields: [
       { fieldPath, order: "ASCENDING" },
       { fieldPath: "__name__", order: "ASCENDING" },
@@ -45,8 +46,8 @@ const indexesOnEnterprise = (collectionGroup: string): Index[] =>
   }));
 
 /**
- * Tally's entries. On Enterprise no query needs an index, no field has one by default, and one that changes costs write units: only those
- * of the sweep and the TTL policies are left.
+ * Tally's entries. The Enterprise edition gets only the indexes of the sweep and the TTL policies: there no query needs an index, no field
+ * has one by default, and an index entry that changes costs write units.
  *
  * @param collection  the collection of the counters, which is `counters` in the shipped file
  */
@@ -67,19 +68,19 @@ export function indexesOf(tally: string, collection: string, edition: Edition): 
  */
 export function addIndexes(path: string, before: string | undefined, tally: Required<Indexes>) {
   let text = before?.trim() ? before : EMPTY;
-  const own = readJson(path, text) as Indexes;
+  const present = readJson(path, text) as Indexes;
   for (const index of tally.indexes)
-    if (!own.indexes?.some((one) => isSameIndex(one, index))) text = append(text, ["indexes"], index);
+    if (!present.indexes?.some((one) => isSameIndex(one, index))) text = append(text, ["indexes"], index);
   const differing: string[] = [];
   for (const override of tally.fieldOverrides) {
-    const found = own.fieldOverrides?.find((one) => isSameField(one, override));
+    const found = present.fieldOverrides?.find((one) => isSameField(one, override));
     if (!found) text = append(text, ["fieldOverrides"], override);
     else if (!isDeepStrictEqual(found, override)) differing.push(`${override.collectionGroup}.${override.fieldPath}`);
   }
   return { text, differing };
 }
 
-/** Tally's entries for these collections, in either edition, without those that are wanted. */
+/** Tally's entries for these collections, in both editions, without the wanted entries. */
 export function staleIndexes(
   tally: string,
   collections: readonly string[],
@@ -96,12 +97,12 @@ export function staleIndexes(
   };
 }
 
-/** Removes the entries that are as Tally has added them. */
+/** Removes Tally's entries, unless the developer has edited them. */
 export function removeIndexes(path: string, before: string, tally: Required<Indexes>): string {
   let text = before;
-  const own = readJson(path, text) as Indexes;
+  const present = readJson(path, text) as Indexes;
   const without = (name: keyof Indexes, isTallys: (one: never) => boolean) => {
-    const positions = (own[name] ?? []).flatMap((one, n) => (isTallys(one as never) ? [n] : []));
+    const positions = (present[name] ?? []).flatMap((one, n) => (isTallys(one as never) ? [n] : []));
     for (const n of positions.toReversed()) text = removeIn(text, [name, n]);
   };
   without("indexes", (one: Index) => tally.indexes.some((index) => isSameIndex(one, index)));

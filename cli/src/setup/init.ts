@@ -3,22 +3,21 @@
  * parameters, and the app's first calls. A second run with the same choice changes nothing but what is missing or damaged.
  */
 import { CommandError, FAILED, WRONG_USAGE } from "../commandError.ts";
-import type { FileChange } from "./changes.ts";
+import { carryOut, type Plan, type SetupOptions } from "./carryOut.ts";
+import { type FileChange, textChange } from "./changes.ts";
 import { type Choice, type ChoiceOptions, choose } from "./choice.ts";
-import { type Changes, clientVersion, codebaseChanges, withDependency } from "./codebase.ts";
+import { type ChangesWithNotes, clientVersion, codebaseChanges, withDependency } from "./codebase.ts";
 import { withValues } from "./dotenv.ts";
 import { addToFirebaseJson, CODEBASE, FIREBASE_JSON } from "./firebaseJson.ts";
 import { addIndexes, indexesOf, removeIndexes, staleIndexes } from "./indexesJson.ts";
-import { kitNotes, notesOf } from "./initNotes.ts";
-import { CLIENT, hasOwnCode, KIT, ownIn } from "./kitPackage.ts";
-import { appInstall, deployCommand, tryCommand } from "./nextCommand.ts";
+import { databaseNotes, kitNotes, parameterNotes, projectNotes, sampleNote } from "./initNotes.ts";
+import { CLIENT, foreignFilesIn, hasForeignCode, KIT } from "./kitPackage.ts";
+import { deployCommand, firstCommand } from "./nextCommand.ts";
 import { PAGES, packaged, VERSION } from "./packaged.ts";
 import { peerNotes } from "./peers.ts";
-import { presentIn } from "./present.ts";
-import { firebaseOf, inFolder, MANIFEST, type Project, readProject, textAt } from "./project.ts";
+import { joinPath, MANIFEST, type Project, readProject, rulesOrIndexesText } from "./project.ts";
 import { addRules } from "./rules/compose.ts";
 import { sampleFor } from "./sample.ts";
-import { carryOut, type Plan, type SetupOptions } from "./setup.ts";
 
 export interface InitOptions extends ChoiceOptions, SetupOptions {
   /** A folder with the tarballs of both packages. */
@@ -45,140 +44,139 @@ export async function prepareInit(
   if (!project.has(FIREBASE_JSON) && !project.app.has(MANIFEST))
     throw new CommandError(
       WRONG_USAGE,
-      `there is neither ${FIREBASE_JSON} nor ${MANIFEST} in ${folder}, nor a ${FIREBASE_JSON} in a folder around it; run init in your project's folder`,
+      `neither ${FIREBASE_JSON} nor ${MANIFEST} is in ${folder}, and no ${FIREBASE_JSON} is above. Run init in your project's folder`,
     );
-  refuseOthers(project, options.as);
-  const choice = await choose(options, ask, presentIn(project));
+  refuseForeignFolder(project, options.as);
+  const choice = await choose(options, ask, project.settings);
   return { folder, plan: planInit(project, choice, options.packages) };
 }
 
 function planInit(project: Project, choice: Choice, packages?: string): Plan {
-  const { places, read, functions } = project;
+  const { firestoreFiles, read, functions } = project;
   if (choice.packaging === "kit" && packages !== undefined)
-    throw new CommandError(WRONG_USAGE, "--packages goes with --as codebase: the Firebase CLI takes a kit from npm");
-  const rules = addRules(textAt(project, "rules"), packaged("firestore.rules"), VERSION, choice);
-  if ("refused" in rules) throw new CommandError(FAILED, `${places.rules}: ${rules.refused}`);
+    throw new CommandError(
+      WRONG_USAGE,
+      "--packages works only with --as codebase, because a kit is installed from npm",
+    );
+  const rules = addRules(rulesOrIndexesText(project, "rules"), packaged("firestore.rules"), VERSION, choice);
+  if ("refused" in rules) throw new CommandError(FAILED, `${firestoreFiles.rules}: ${rules.refused}`);
   const indexes = indexChanges(project, choice);
   const code = functionsChanges(project, choice, packages);
-  const client = clientChanges(project, choice, packages);
-  const isOwn = functions?.entry !== undefined && hasOwnCode(project, functions.folder);
-  const isCodebase = choice.packaging === "codebase" && !isOwn;
+  const client = appChanges(project, choice, packages);
+  const isForeign = functions?.position !== undefined && hasForeignCode(project, functions.folder);
+  const codebase = choice.packaging === "kit" || isForeign ? "none" : (functions?.position ?? "new");
   const firebaseJson = addToFirebaseJson(read(FIREBASE_JSON), {
-    ...{ database: choice.database, places, codebase: isCodebase ? { entry: functions?.entry } : undefined },
-    ...{ location: choice.entry.location, edition: choice.entry.edition },
+    database: choice.database,
+    firestoreFiles,
+    codebase,
+    location: choice.databaseSettings.location,
+    edition: choice.databaseSettings.edition,
   });
-  // Rules and indexes tell what was chosen, the dependency that the sample was made, and firebase.json that all is done.
+  // The order lets a killed run resume. Rules and indexes record the choice. The dependency on the client records that the sample was
+  // written. firebase.json is last: it marks the end.
   const changes: FileChange[] = [
-    { path: places.indexes, before: read(places.indexes), after: indexes.text },
-    { path: places.rules, before: read(places.rules), after: rules.text },
+    textChange(firestoreFiles.indexes, read(firestoreFiles.indexes), indexes.text),
+    textChange(firestoreFiles.rules, read(firestoreFiles.rules), rules.text),
     ...code.changes,
     ...client.changes,
-    { path: FIREBASE_JSON, before: read(FIREBASE_JSON), after: firebaseJson },
+    textChange(FIREBASE_JSON, read(FIREBASE_JSON), firebaseJson),
   ];
-  const isFirst = functions?.entry === undefined;
+  const isFirst = functions?.position === undefined;
   return {
     changes,
     notes: [
-      ...rules.warnings.map((warning) => `${places.rules}: ${warning}`),
+      ...rules.warnings.map((warning) => `${firestoreFiles.rules}: ${warning}`),
       ...indexes.notes,
+      ...peerNotes(project),
+      ...projectNotes(project),
+      ...databaseNotes(project, choice),
       ...code.notes,
       ...client.notes,
-      ...peerNotes(project),
-      ...notesOf(project, choice, changes),
     ],
-    next: isFirst ? firstCommand(project, choice) : deployCommand(project, changes),
-    page: `${PAGES}/setup.md#what-you-will-see`,
+    nextCommand: isFirst ? firstCommand(project, choice.packaging) : deployCommand(project, changes),
+    readOn: `${PAGES}/setup.md#what-you-will-see`,
   };
 }
 
 /**
- * What has the names of Tally and is not Tally's stays.
+ * Refuses a codebase or folder that is named tally but is not Tally's.
  *
  * @throws CommandError with what was found
  */
-function refuseOthers(project: Project, as?: string): void {
+function refuseForeignFolder(project: Project, as?: string): void {
   const { allFunctions, functionsEntries } = project;
   if (as === "kit" || allFunctions.length > 0) return;
   const named = functionsEntries.find(({ codebase }) => codebase === CODEBASE);
   if (named)
     throw new CommandError(
       FAILED,
-      `${FIREBASE_JSON} has a codebase ${CODEBASE} in ${named.source ?? "a place of its own"} that is not Tally's: its package does not depend on ${KIT}. ` +
+      `${FIREBASE_JSON} has a codebase ${CODEBASE} ${named.source === undefined ? "without a source" : `in ${named.source}`} that is not Tally's: its package does not depend on ${KIT}. ` +
         "Give it another name in firebase.json and run init again, or run `npx firestore-tally init --as kit`",
     );
-  const own = ownIn(project, CODEBASE);
-  if (own.length > 0)
+  const foreign = foreignFilesIn(project, CODEBASE);
+  if (foreign.length > 0)
     throw new CommandError(
       FAILED,
-      `the folder ${CODEBASE}/ is not Tally's: it has ${own.join(", ")}. Rename it and run init again, or run \`npx firestore-tally init --as kit\``,
+      `the folder ${CODEBASE}/ is not Tally's: it has ${foreign.join(", ")}. Rename it and run init again, or run \`npx firestore-tally init --as kit\``,
     );
 }
 
-/** Tally's indexes for the choice. Those for what was chosen before go. */
+/** Tally's indexes for this choice. Removes those of an earlier choice. */
 function indexChanges(project: Project, { collection, edition }: Choice) {
-  const { places } = project;
-  const present = presentIn(project);
+  const { firestoreFiles } = project;
+  const present = project.settings;
   const shipped = packaged("firestore.indexes.json");
   const wanted = indexesOf(shipped, collection, edition);
   const collections = [present.collection, present.values.COLLECTION ?? present.collection];
-  const before = textAt(project, "indexes");
+  const before = rulesOrIndexesText(project, "indexes");
   const stale =
     before === undefined
       ? undefined
-      : removeIndexes(places.indexes, before, staleIndexes(shipped, collections, wanted));
-  const { text, differing } = addIndexes(places.indexes, stale, wanted);
+      : removeIndexes(firestoreFiles.indexes, before, staleIndexes(shipped, collections, wanted));
+  const { text, differing } = addIndexes(firestoreFiles.indexes, stale, wanted);
   const notes =
     differing.length === 0
       ? []
       : [
-          `${places.indexes} has overrides of its own for ${differing.join(", ")}: take them out if your queries do not need them. ` +
+          `${firestoreFiles.indexes} has overrides of its own for ${differing.join(", ")}: take them out if your queries do not need them. ` +
             `Tally needs no index of these fields, and a busy counter takes fewer writes with one: ${PAGES}/configuration.md#rules-and-indexes`,
         ];
   return { text, notes };
 }
 
-function functionsChanges(project: Project, choice: Choice, packages: string | undefined): Changes {
+function functionsChanges(project: Project, choice: Choice, packages: string | undefined): ChangesWithNotes {
   const { functions, read } = project;
   if (choice.packaging === "kit") {
     const { env } = functions ?? {};
     const before = env === undefined ? undefined : read(env);
     if (env === undefined || before === undefined) return { changes: [], notes: kitNotes(project, choice) };
-    return { changes: [{ path: env, before, after: withValues(before, choice.changed) }], notes: [] };
+    const change = textChange(env, before, withValues(before, choice.changedParameters));
+    return { changes: [change], notes: parameterNotes(project, choice, change) };
   }
-  const folder = functions?.folder ?? CODEBASE;
-  const { changes, notes } = codebaseChanges(project, {
-    folder,
+  const { changes, notes, env } = codebaseChanges(project, {
+    folder: functions?.folder ?? CODEBASE,
     packages,
-    parameters: choice.parameters,
-    renew: false,
+    initialParameters: choice.initialParameters,
+    changedParameters: choice.changedParameters,
+    upgradesKit: false,
   });
-  const chosen = changes.map((change) =>
-    change.path === `${folder}/.env`
-      ? { ...change, after: withValues(change.after as string, choice.changed) }
-      : change,
-  );
-  return { changes: chosen, notes };
+  return { changes, notes: [...notes, ...parameterNotes(project, choice, env)] };
 }
 
-/** The client package, and before it its first calls: the dependency tells that they were made. */
-function clientChanges(project: Project, choice: Choice, packages: string | undefined): Changes {
+/** Adds the sample, then the client dependency. A later run sees the dependency and writes no second sample. */
+function appChanges(project: Project, choice: Choice, packages: string | undefined): ChangesWithNotes {
   const { app, read, functions } = project;
-  const path = inFolder(app.folder, MANIFEST);
+  const path = joinPath(app.folder, MANIFEST);
   const before = read(path);
   if (before === undefined) return { changes: [], notes: [] };
   const isThere = CLIENT in app.dependencies;
   const version = clientVersion(app.folder, functions?.folder ?? CODEBASE, packages);
   const after = isThere && packages === undefined ? before : withDependency(before, CLIENT, version);
-  const manifest = { path, before, after };
+  const manifest = textChange(path, before, after);
   if (isThere) return { changes: [manifest], notes: [] };
   const { database, collection } = choice;
   const sample = sampleFor(app, { views: choice.open[0], likes: choice.once[0], database, collection });
   if (!("path" in sample)) return { changes: [manifest], notes: sample.note === undefined ? [] : [sample.note] };
-  const file = { path: inFolder(app.folder, sample.path), before: undefined, after: sample.text };
-  return { changes: [file, manifest], notes: [] };
-}
-
-function firstCommand(project: Project, { packaging }: Choice): string {
-  if (packaging === "codebase") return tryCommand(project, CODEBASE);
-  return [...appInstall(project), `${firebaseOf(project.app)} functions:kits:install --package ${KIT}`].join(" && ");
+  const file = textChange(joinPath(app.folder, sample.path), undefined, sample.text);
+  return { changes: [file, manifest], notes: [sampleNote(file.path)] };
 }

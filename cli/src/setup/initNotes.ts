@@ -1,63 +1,60 @@
-/** What `init` asks of the developer, beyond its files: each note names something to do. */
+/** The notes of `init`: each names something that the developer has to do. */
 import { DEFAULT_PARAMETERS } from "../../../functions/src/deploy/parseConfig.ts";
-import type { FileChange } from "./changes.ts";
+import type { TextChange } from "./changes.ts";
 import type { Choice } from "./choice.ts";
+import { contradictionsIn } from "./currentSettings.ts";
 import { type Values, valuesIn } from "./dotenv.ts";
 import { DEFAULT_DATABASE, FIREBASE_JSON } from "./firebaseJson.ts";
-import { contradictionsIn, presentIn } from "./present.ts";
-import { firebaseOf, MANIFEST, type Project, textAt } from "./project.ts";
-import { hasCode } from "./rules/skeleton.ts";
+import { firebaseCommand, MANIFEST, type Project, rulesOrIndexesText } from "./project.ts";
+import { hasRules } from "./rules/skeleton.ts";
 
-export function notesOf(project: Project, choice: Choice, changes: readonly FileChange[]): string[] {
-  return [
-    ...projectNotes(project),
-    ...databaseNotes(project, choice),
-    ...parameterNotes(project, choice, changes),
-    ...sampleNotes(changes),
-  ];
-}
-
-function projectNotes(project: Project): string[] {
-  const { app, has, places, folder } = project;
+export function projectNotes(project: Project): string[] {
+  const { app, has, firestoreFiles, folder } = project;
   const notes: string[] = [];
   if (!has(FIREBASE_JSON))
-    notes.push(`there is no ${FIREBASE_JSON} in ${folder}: answer no if this is not your project's folder`);
-  if (!app.has(MANIFEST) && project.functions?.entry === undefined)
+    notes.push(
+      `${FIREBASE_JSON} will be created in ${folder}. If that is not your project's folder, run init in the right one`,
+    );
+  if (!app.has(MANIFEST) && project.functions?.position === undefined)
     notes.push(
       `there is no ${MANIFEST} in ${folder}: for the client and its first calls, run init in your app's folder, too`,
     );
-  const rules = textAt(project, "rules");
-  if (rules === undefined || !hasCode(rules))
+  const rules = rulesOrIndexesText(project, "rules");
+  if (rules === undefined || !hasRules(rules))
     notes.push(
-      `there are no rules of yours in ${places.rules}, and the next deployment replaces those in the console by this file. To keep them, run ` +
-        `\`${firebaseOf(app)} init firestore\` first, which fetches them, or copy them from the console into ${places.rules}. Then run init again`,
+      `${firestoreFiles.rules} has no rules yet. The next deployment replaces the rules in the console with this file. To keep them, run ` +
+        `\`${firebaseCommand(app)} init firestore\`, which downloads them, or copy them into ${firestoreFiles.rules}. Then run init again`,
     );
-  if (places.sharedWith.length > 0)
+  if (firestoreFiles.sharedWith.length > 0)
     notes.push(
-      `${places.rules} is also the file of ${places.sharedWith.join(", ")}, where clients can then write counters, too: give each database a file of its own in ${FIREBASE_JSON}`,
+      `${firestoreFiles.rules} also holds the rules of the database ${firestoreFiles.sharedWith.join(", ")}, so clients can write counters there, too. ` +
+        `Give each database its own rules file in ${FIREBASE_JSON}`,
     );
   return notes;
 }
 
-function databaseNotes(project: Project, { database, entry, edition, collection, changed }: Choice): string[] {
-  const { app, places } = project;
-  const present = presentIn(project);
+export function databaseNotes(
+  project: Project,
+  { database, databaseSettings, edition, collection, changedParameters }: Choice,
+): string[] {
+  const { app, firestoreFiles } = project;
+  const present = project.settings;
   const notes: string[] = [];
-  const { location } = entry;
-  if (database !== DEFAULT_DATABASE && places.entry === undefined)
+  const { location } = databaseSettings;
+  if (database !== DEFAULT_DATABASE && firestoreFiles.databaseEntry === undefined)
     notes.push(
       `the Firebase CLI creates only the first database of ${FIREBASE_JSON}. If ${database} does not exist yet, run ` +
-        `\`${firebaseOf(app)} firestore:databases:create ${database} --location ${location ?? present.location} --edition ${edition}\` before you deploy`,
+        `\`${firebaseCommand(app)} firestore:databases:create ${database} --location ${location ?? present.location} --edition ${edition}\` before you deploy`,
     );
-  if (!present.isComplete) return notes;
-  if (location !== undefined && location !== places.entry?.location)
-    notes.push(`the location of a database that exists is final: check that it is in ${location}`);
+  if (!present.hasFunctionsEntry) return notes;
+  if (location !== undefined && location !== firestoreFiles.databaseEntry?.location)
+    notes.push(`an existing database cannot move. Check that yours is in ${location}`);
   const { LOCATION: from } = present.values;
-  const { LOCATION: to = from } = changed;
+  const { LOCATION: to = from } = changedParameters;
   if (from !== undefined && to !== from)
-    notes.push(`the next deployment moves the functions from ${from} to ${to}: let it delete the old ones`);
-  if (entry.edition !== undefined && entry.edition !== present.edition)
-    notes.push(`the edition of a database that exists is final: check that it is ${entry.edition}`);
+    notes.push(`the next deployment moves the functions from ${from} to ${to}. Let it delete the old ones`);
+  if (databaseSettings.edition !== undefined && databaseSettings.edition !== present.edition)
+    notes.push(`an existing database cannot change its edition. Check that yours is ${databaseSettings.edition}`);
   if (collection !== present.collection)
     notes.push(
       `counters stay in ${present.collection}, and ${collection} begins empty: clients and servers must pass { collection: "${collection}" } from now on`,
@@ -65,37 +62,33 @@ function databaseNotes(project: Project, { database, entry, edition, collection,
   return notes;
 }
 
-/** Contradictions that are left, and files that hide the parameters. */
-function parameterNotes(project: Project, choice: Choice, changes: readonly FileChange[]): string[] {
-  const { functions, places, list, read } = project;
-  const path = functions?.env ?? changes.find((one) => one.path.endsWith("/.env"))?.path;
-  if (path === undefined) return [];
+/** Contradictions that are left, and files that hide the parameters. @param env  the change of the file of parameters */
+export function parameterNotes(project: Project, choice: Choice, env: TextChange): string[] {
+  const { firestoreFiles, list, read } = project;
+  const { path, before, after } = env;
   const folder = path.slice(0, path.lastIndexOf("/"));
-  const after = changes.find((one) => one.path === path)?.after;
-  const values = typeof after === "string" ? valuesIn(after) : {};
-  const entry = { ...places.entry, ...choice.entry };
-  const hiding = list(folder)
-    .filter((name) => name.startsWith(".env.") && `${folder}/${name}` !== path)
-    .flatMap((name) => hiddenBy(`${folder}/${name}`, valuesIn(read(`${folder}/${name}`) ?? ""), choice.changed));
-  const isNew = changes.some((one) => one.path === path && one.before === undefined);
-  const isIgnored = isNew && isIgnoredByGit(project, path);
+  const databaseSettings = { ...firestoreFiles.databaseEntry, ...choice.databaseSettings };
+  const others = list(folder)
+    .map((name) => `${folder}/${name}`)
+    .filter((other) => other.startsWith(`${folder}/.env.`) && other !== path);
+  const isIgnored = before === undefined && isIgnoredByGit(project, path);
   return [
-    ...contradictionsIn({ rules: choice, entry, values }, path),
-    ...hiding,
+    ...contradictionsIn({ rules: choice, databaseSettings, values: valuesIn(after) }, path),
+    ...others.flatMap((other) => overridesIn(other, path, valuesIn(read(other) ?? ""), choice.changedParameters)),
     ...(isIgnored ? [`.gitignore leaves ${path} out, which CI needs: git add --force ${path}`] : []),
   ];
 }
 
-function hiddenBy(path: string, values: Values, changed: Values): string[] {
+function overridesIn(path: string, env: string, values: Values, changed: Values): string[] {
   const names = Object.keys(changed).filter((name) => values[name] !== undefined && values[name] !== changed[name]);
   return names.map(
-    (name) => `${path} sets ${name}=${values[name]}, which goes before: change it to ${changed[name]} there, too`,
+    (name) => `${path} overrides ${env} with ${name}=${values[name]}. Change it to ${changed[name]} there, too`,
   );
 }
 
-function sampleNotes(changes: readonly FileChange[]): string[] {
-  const sample = changes.find(({ path, before }) => before === undefined && /(^|\/)counters\.[jt]sx?$/.test(path));
-  return sample ? [`${sample.path} has your first calls: ${callsOf(sample.path)}`] : [];
+/** @param path  of the sample */
+export function sampleNote(path: string): string {
+  return `${path} has your first calls: ${callsOf(path)}`;
 }
 
 /** How the app uses its sample. */
@@ -104,18 +97,20 @@ function callsOf(path: string): string {
   return "call countView(page) where a page opens, and like(post) where a user likes";
 }
 
-/** Of a kit whose parameters are in no file, or in several: the Firebase CLI asks for those of a kit that is not installed yet. */
-export function kitNotes({ functions }: Project, { changed, parameters }: Choice): string[] {
+/** The parameters of a kit that the developer must enter: the CLI asks for them at installation. */
+export function kitNotes({ functions }: Project, { changedParameters, initialParameters }: Choice): string[] {
   const listOf = (values: Values) => Object.entries(values).map(([name, value]) => `${name}=${value}`);
   if (functions !== undefined) {
-    const list = listOf(changed).join(", ");
+    const list = listOf(changedParameters).join(", ");
     return list === ""
       ? []
       : [`${functions.folder}/ has no file of parameters for all projects: set ${list} in each of its files`];
   }
   const defaults: Values = DEFAULT_PARAMETERS;
-  const others = Object.entries(parameters).filter(([name, value]) => name === "LOCATION" || value !== defaults[name]);
-  const answers = [`FUNCTION_DEFAULT_REGION=${parameters.LOCATION}`, ...listOf(Object.fromEntries(others))];
+  const others = Object.entries(initialParameters).filter(
+    ([name, value]) => name === "LOCATION" || value !== defaults[name],
+  );
+  const answers = [`FUNCTION_DEFAULT_REGION=${initialParameters.LOCATION}`, ...listOf(Object.fromEntries(others))];
   return [
     `the Firebase CLI asks for the kit's parameters: answer ${answers.join(", ")}, and take the defaults of the others`,
   ];

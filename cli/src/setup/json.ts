@@ -48,7 +48,7 @@ export function wrapInList(text: string, path: Path): string {
   return `${text.slice(0, start)}[${text.slice(start, end)}]${text.slice(end)}`;
 }
 
-/** Removes a value with its key, and the comma before it or, of the first, after it. */
+/** Removes a value and its key, with the comma before it. The first value loses the comma after it. */
 export function removeIn(text: string, path: Path): string {
   const value = nodeAt(text, path);
   const node = value?.parent?.type === "property" ? value.parent : value;

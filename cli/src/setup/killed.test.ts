@@ -5,12 +5,12 @@
 import * as node from "node:fs";
 import { expect, test } from "vitest";
 import { createProject } from "../../testing/setupProject.ts";
-import type { Disk } from "./wholeFiles.ts";
+import type { FileOperations } from "./atomicWrites.ts";
 
 class Killed extends Error {}
 
-/** A disk that ends the run before its n-th operation, or in the middle of a write. */
-function dyingAt(n: number): Disk {
+/** File operations that end the run before the n-th one, or in the middle of a write. */
+function dyingAt(n: number): FileOperations {
   let done = 0;
   const dying = <Args extends unknown[]>(operation: (...args: Args) => unknown, half?: (...args: Args) => void) =>
     ((...args: Args) => {
@@ -45,13 +45,25 @@ async function outdated({ init, edit, at }: Project): Promise<void> {
 const OPTIONS = { location: "eur3", collection: "tallies", visitors: "views" };
 
 test.each<
-  [name: string, prepare: (project: Project) => unknown, run: (project: Project, disk?: Disk) => Promise<unknown>]
+  [
+    name: string,
+    prepare: (project: Project) => unknown,
+    run: (project: Project, operations?: FileOperations) => Promise<unknown>,
+  ]
 >([
-  ["init", () => {}, ({ init }, disk) => init({ ...OPTIONS, database: "eu" }, disk)],
-  ["a second init", ({ init }) => init(), ({ init }, disk) => init({ ...OPTIONS, edition: "enterprise" }, disk)],
-  ["upgrade", outdated, ({ upgrade }, disk) => upgrade({}, disk)],
-  ["remove", ({ init }) => init(OPTIONS), ({ remove }, disk) => remove(undefined, disk)],
-  ["remove of a kit", ({ init }) => init({ ...OPTIONS, as: "kit" }), ({ remove }, disk) => remove(undefined, disk)],
+  ["init", () => {}, ({ init }, operations) => init({ ...OPTIONS, database: "eu" }, operations)],
+  [
+    "a second init",
+    ({ init }) => init(),
+    ({ init }, operations) => init({ ...OPTIONS, edition: "enterprise" }, operations),
+  ],
+  ["upgrade", outdated, ({ upgrade }, operations) => upgrade({}, operations)],
+  ["remove", ({ init }) => init(OPTIONS), ({ remove }, operations) => remove(undefined, operations)],
+  [
+    "remove of a kit",
+    ({ init }) => init({ ...OPTIONS, as: "kit" }),
+    ({ remove }, operations) => remove(undefined, operations),
+  ],
 ])("%s ends with the same files, whenever it was killed before", async (_, prepare, run) => {
   const prepared = createProject();
   await prepare(prepared);

@@ -1,12 +1,12 @@
 /**
- * The package of a codebase, as `init` writes it, and what in that package is the developer's own. What is Tally's is known by its content, not by the
- * name of a folder or of a codebase.
+ * The package of a codebase, as `init` writes it, and what the developer has added to it. Its content shows that a folder is Tally's; the
+ * names of folders and codebases do not.
  */
 import { basename } from "node:path";
 import kit from "../../../functions/package.json" with { type: "json" };
+import { isLeftover } from "./atomicWrites.ts";
 import { unknownIn, type Values } from "./dotenv.ts";
 import { parseJson } from "./json.ts";
-import { isLeftover } from "./wholeFiles.ts";
 
 export const KIT = "firestore-tally-kit";
 export const CLIENT = "firestore-tally";
@@ -18,23 +18,23 @@ export interface Files {
   /** The text of a file; `undefined` if there is none. */
   read(path: string): string | undefined;
   has(path: string): boolean;
-  /** As {@link read}, of a file that is no text. */
+  /** The content of a binary file; `undefined` if there is none. */
   bytes(path: string): Buffer | undefined;
   /** The names in a folder; empty if there is none. */
   list(folder: string): readonly string[];
 }
 
-// The Functions emulator wants to see the two here, too.
+// The Functions emulator demands that the codebase's own package names these two.
 const { "firebase-admin": admin, "firebase-functions": functions } = kit.dependencies;
 
 /** What the codebase depends on besides the kit. */
-export const BESIDE_KIT: Values = { "firebase-admin": admin, "firebase-functions": functions };
+export const SDK_DEPENDENCIES: Values = { "firebase-admin": admin, "firebase-functions": functions };
 
 const NAME = "tally-functions";
 const MAIN = "index.js";
 
 export function manifestWith(version: string): string {
-  const dependencies = { ...BESIDE_KIT, [KIT]: version };
+  const dependencies = { ...SDK_DEPENDENCIES, [KIT]: version };
   return `${JSON.stringify({ name: NAME, private: true, type: "module", main: MAIN, dependencies }, null, 2)}\n`;
 }
 
@@ -56,14 +56,14 @@ export function isCutManifest(text: string): boolean {
   return manifestIn(text) === undefined && (start.startsWith(text) || text.startsWith(start));
 }
 
-/** What of a manifest `init` does not write: a key, or a dependency. */
-export function ownInManifest(text: string): string[] {
+/** The keys and dependencies of a manifest that `init` does not write. */
+export function foreignEntriesIn(text: string): string[] {
   if (isCutManifest(text)) return [];
   const { dependencies = {}, ...others } = { ...manifestIn(text) };
   const isWritten = ([key, value]: [string, unknown]) =>
     key === "name" || key === "private" || (key === "type" && value === "module") || (key === "main" && value === MAIN);
   const keys = Object.entries(others).filter((entry) => !isWritten(entry));
-  const names = Object.keys(dependencies).filter((name) => name !== KIT && !Object.hasOwn(BESIDE_KIT, name));
+  const names = Object.keys(dependencies).filter((name) => name !== KIT && !Object.hasOwn(SDK_DEPENDENCIES, name));
   return [...keys.map(([key]) => key), ...names];
 }
 
@@ -77,7 +77,7 @@ function isTarball(file: string): boolean {
   return /^firestore-tally(-kit)?-\d.*\.tgz$/.test(basename(file));
 }
 
-/** What npm, the Firebase CLI or the system leave in a folder. */
+/** Files that npm, the Firebase CLI or the system leave in a folder. */
 const BY_TOOLS =
   /^(node_modules|package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lockb?|\.DS_Store|.*-debug\.log)$/;
 
@@ -87,19 +87,19 @@ export function dependsOnKit(files: Files, folder: string): boolean {
   return Object.hasOwn({ ...dependencies, ...devDependencies }, KIT);
 }
 
-/** What in a folder `init` does not write, in words. Empty, if it has only Tally's files, or there is none. */
-export function ownIn(files: Files, folder: string): string[] {
+/** The files in a folder that `init` does not write, in words. Empty if the folder has only Tally's files, or is missing. */
+export function foreignFilesIn(files: Files, folder: string): string[] {
   return files.list(folder).flatMap((name) => {
     const text = () => files.read(`${folder}/${name}`) ?? "";
     if (BY_TOOLS.test(name) || isLeftover(name) || isTarball(name)) return [];
-    const own =
-      name === "package.json" ? ownInManifest(text()) : name.startsWith(".env") ? unknownIn(text()) : undefined;
-    if (own !== undefined) return own.length === 0 ? [] : [`${name} (${own.join(", ")})`];
+    const foreign =
+      name === "package.json" ? foreignEntriesIn(text()) : name.startsWith(".env") ? unknownIn(text()) : undefined;
+    if (foreign !== undefined) return foreign.length === 0 ? [] : [`${name} (${foreign.join(", ")})`];
     return name === "index.js" && isIndex(text()) ? [] : [name];
   });
 }
 
-/** Whether a codebase has code of the developer's own, whose entry in `firebase.json` is then the developer's, too. */
-export function hasOwnCode(files: Files, folder: string): boolean {
-  return ownIn(files, folder).some((own) => !own.startsWith(".env"));
+/** Whether a codebase has code of the developer. Its entry in `firebase.json` is then the developer's, too. */
+export function hasForeignCode(files: Files, folder: string): boolean {
+  return foreignFilesIn(files, folder).some((foreign) => !foreign.startsWith(".env"));
 }

@@ -1,19 +1,19 @@
 import { expect, test } from "vitest";
-import { isBeside, parseLocation, regionsBeside, whyNoLocation } from "./location.ts";
+import { assertLocation, isNear, locationProblem, regionsNear } from "./location.ts";
 
 test.each([
   ["nam5", "us-central1"],
   ["eur3", "europe-west1"],
   ["asia-east1", "asia-east1"],
 ])("the functions of a database in %s run in %s", (location, region) => {
-  expect(parseLocation(location)).toBe(location);
-  expect(regionsBeside(location)[0]).toBe(region);
+  expect(locationProblem(location)).toBeUndefined();
+  expect(regionsNear(location)[0]).toBe(region);
 });
 
 test("a region of the database's own is beside it, another is not", () => {
-  expect(isBeside("europe-west4", "eur3")).toBe(true);
-  expect(isBeside("us-central1", "eur3")).toBe(false);
-  expect(isBeside("europe-west4", "europe-west1")).toBe(false);
+  expect(isNear("europe-west4", "eur3")).toBe(true);
+  expect(isNear("us-central1", "eur3")).toBe(false);
+  expect(isNear("europe-west4", "europe-west1")).toBe(false);
 });
 
 test.each([
@@ -25,6 +25,6 @@ test.each([
   ["London", /choose one of nam5, .*us-west4$/],
   ["", /choose one of/],
 ])("%j is no location, and those like it are named", (text, expected) => {
-  expect(whyNoLocation(text)).toMatch(expected);
-  expect(() => parseLocation(text)).toThrow(`--location ${JSON.stringify(text)} is no location`);
+  expect(locationProblem(text)).toMatch(expected);
+  expect(() => assertLocation(text, "--location")).toThrow(`--location ${JSON.stringify(text)} is no location`);
 });

@@ -1,43 +1,47 @@
-/** Where the database is, and which region of Cloud Functions is beside it. */
+/** The locations of databases, and the regions of Cloud Functions near them. */
 import { MULTI_REGIONS, REGIONS } from "../../../functions/src/decisions.ts";
-import { CommandError, WRONG_USAGE } from "../commandError.ts";
+import { CommandError, FAILED, WRONG_USAGE } from "../commandError.ts";
 
-/** Of a new project. */
+/** The location in a new project. */
 export const DEFAULT_LOCATION = "us-central1";
 
 const LOCATIONS = [...Object.keys(MULTI_REGIONS), ...REGIONS];
 
-/** The regions of functions that are beside a database, the usual one first. */
-export function regionsBeside(location: string): readonly [string, ...string[]] {
+/** The regions of functions near a database, the default first. */
+export function regionsNear(location: string): readonly [string, ...string[]] {
   return MULTI_REGIONS[location] ?? [location];
 }
 
-/** Whether functions in a region are beside a database. */
-export function isBeside(region: string | undefined, location: string): boolean {
-  return region !== undefined && regionsBeside(location).includes(region);
+/** Whether a region is near a database. */
+export function isNear(region: string | undefined, location: string): boolean {
+  return region !== undefined && regionsNear(location).includes(region);
 }
 
-/** @returns why a text is no location of a database, and which ones begin like it; `undefined` if it is one */
-export function whyNoLocation(text: string): string | undefined {
+/** @returns why a text is no location, with the locations that begin like it; `undefined` for a location */
+export function locationProblem(text: string): string | undefined {
   if (LOCATIONS.includes(text)) return undefined;
   const near = locationsLike(text);
   const accepted = near.length > 0 ? `did you mean ${near.join(", ")}?` : `choose one of ${LOCATIONS.join(", ")}`;
   return `${JSON.stringify(text)} is no location of Firestore; ${accepted}`;
 }
 
-/** @throws CommandError naming the locations that begin like the text, if it is none */
-export function parseLocation(text: string): string {
-  const why = whyNoLocation(text);
-  if (why !== undefined) throw new CommandError(WRONG_USAGE, `--location ${why}`);
-  return text;
+/**
+ * @param source  `--location`, or the place in a file
+ * @throws CommandError naming the locations that begin like the text, if it is none
+ */
+export function assertLocation(text: string, source: string): void {
+  const problem = locationProblem(text);
+  if (problem === undefined) return;
+  if (source === "--location") throw new CommandError(WRONG_USAGE, `--location ${problem}`);
+  throw new CommandError(FAILED, `correct ${source}, or pass --location: ${problem}`);
 }
 
-/** Those that share the longest beginning with a text, by their own name or by that of a region in them. */
+/** The locations that share the longest beginning with a text. The names of a multi-region and of its regions count. */
 function locationsLike(text: string): string[] {
   for (let length = text.length; length > 1; length--) {
     const beginning = text.slice(0, length).toLowerCase();
     const like = LOCATIONS.filter((location) =>
-      [location, ...regionsBeside(location)].some((name) => name.startsWith(beginning)),
+      [location, ...regionsNear(location)].some((name) => name.startsWith(beginning)),
     );
     if (like.length > 0) return like;
   }

@@ -1,23 +1,33 @@
-/** The command that is to be run after the files have changed: install what is new, then try it or deploy what has changed. */
+/** The next command after the files have changed: it installs the packages, then starts the emulators or deploys the changes. */
 import { type FileChange, realChanges } from "./changes.ts";
-import { DEFAULT_DATABASE, FIREBASE_JSON } from "./firebaseJson.ts";
+import { CODEBASE, DEFAULT_DATABASE, FIREBASE_JSON } from "./firebaseJson.ts";
+import { KIT } from "./kitPackage.ts";
 import { installCommand } from "./packageManager.ts";
-import { firebaseOf, inFolder, MANIFEST, type Project } from "./project.ts";
+import { firebaseCommand, joinPath, MANIFEST, type Project } from "./project.ts";
+import type { Packaging } from "./tallysFunctions.ts";
 
-/** After the first `init`: the emulators. */
-export function tryCommand(project: Project, codebase: string): string {
-  const emulators = `emulators:start${project.has(".firebaserc") ? "" : " --project demo-app"}`;
-  return [...appInstall(project), `npm install --prefix ${codebase}`, `${firebaseOf(project.app)} ${emulators}`].join(
-    " && ",
-  );
+/** After the first `init`: installs and starts the emulators, or installs the kit. */
+export function firstCommand(project: Project, packaging: Packaging): string {
+  if (packaging === "codebase") return tryCommand(project);
+  const install = `${firebaseCommand(project.app)} functions:kits:install --package ${KIT}`;
+  return [...appInstall(project), install].join(" && ");
 }
 
-/** Later: a deployment of what has changed, or of all. */
+function tryCommand(project: Project): string {
+  const emulators = `emulators:start${project.has(".firebaserc") ? "" : " --project demo-app"}`;
+  return [
+    ...appInstall(project),
+    `npm install --prefix ${CODEBASE}`,
+    `${firebaseCommand(project.app)} ${emulators}`,
+  ].join(" && ");
+}
+
+/** After later runs: deploys what has changed. If nothing has changed, deploys everything. */
 export function deployCommand(project: Project, all: readonly FileChange[]): string {
-  const { app, database, functions, places } = project;
+  const { app, database, functions, firestoreFiles } = project;
   const changed = new Set(realChanges(all).map(({ path }) => path));
   const has = (path: string) => changed.has(path);
-  const [rules, indexes] = [has(places.rules), has(places.indexes)];
+  const [rules, indexes] = [has(firestoreFiles.rules), has(firestoreFiles.indexes)];
   const folder = functions?.folder;
   const isCodeChanged = [...changed].some((path) => folder !== undefined && path.startsWith(`${folder}/`));
   const firestore =
@@ -28,9 +38,9 @@ export function deployCommand(project: Project, all: readonly FileChange[]): str
   ];
   const isInstalled = functions?.packaging === "codebase" && has(`${folder}/${MANIFEST}`);
   return [
-    ...(has(inFolder(app.folder, MANIFEST)) ? appInstall(project) : []),
+    ...(has(joinPath(app.folder, MANIFEST)) ? appInstall(project) : []),
     ...(isInstalled ? [`npm install --prefix ${folder}`] : []),
-    `${firebaseOf(app)} deploy${only.length === 0 ? "" : ` --only ${only.join(",")}`}`,
+    `${firebaseCommand(app)} deploy${only.length === 0 ? "" : ` --only ${only.join(",")}`}`,
   ].join(" && ");
 }
 

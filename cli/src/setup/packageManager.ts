@@ -1,9 +1,9 @@
-/** The app's package manager, and its commands, to be run in the folder of the project. */
+/** The app's package manager, and its commands. They run in the folder of the project. */
 import type { Project } from "./project.ts";
 
 const MANAGERS = { "pnpm-lock.yaml": "pnpm", "yarn.lock": "yarn", "bun.lock": "bun", "bun.lockb": "bun" } as const;
 
-/** How each is told the folder of the app. */
+/** The option of each package manager for the folder of the app. */
 const FOLDER_OPTION = { npm: "--prefix", pnpm: "--dir", yarn: "--cwd", bun: "--cwd" } as const;
 
 type Apps = Pick<Project, "app" | "has">;

@@ -6,16 +6,16 @@ import intersects from "semver/ranges/intersects.js";
 import validRange from "semver/ranges/valid.js";
 import client from "../../../client/package.json" with { type: "json" };
 import { addCommand } from "./packageManager.ts";
-import { frameworkOf, inFolder, MANIFEST, type Project } from "./project.ts";
+import { frameworkOf, joinPath, MANIFEST, type Project } from "./project.ts";
 
-/** @returns a note for what is missing, and one for what is too old, each with the command that installs it */
+/** @returns a note for a missing package, and one for packages that are too old, each with the command that installs them */
 export function peerNotes(project: Project): string[] {
   const { app } = project;
   if (!app.has(MANIFEST)) return [];
   const has = (name: string) => Object.hasOwn(app.dependencies, name);
   const missing = has("firebase") || has("firebase-admin") ? [] : [missingNote(project)];
   const old = Object.entries(client.peerDependencies).filter(
-    ([name, range]) => has(name) && isOld(project, name, range),
+    ([name, range]) => has(name) && isIncompatible(project, name, range),
   );
   if (old.length === 0) return missing;
   const found = old.map(([name, range]) => `${name} ${range} (${versionOf(project, name)} is here)`).join(", ");
@@ -31,11 +31,11 @@ function missingNote(project: Project): string {
     frameworkOf(project.app) === "a server"
       ? ["firebase-admin", "in a page firebase"]
       : ["firebase", "on a server firebase-admin"];
-  return `${inFolder(project.app.folder, MANIFEST)} depends neither on firebase nor on firebase-admin: ${addCommand(project, [needed])} (${other})`;
+  return `${joinPath(project.app.folder, MANIFEST)} depends neither on firebase nor on firebase-admin: ${addCommand(project, [needed])} (${other})`;
 }
 
-/** What is installed tells; else what the app's package allows. What is no range, such as a tag or a folder, is left alone. */
-function isOld(project: Project, name: string, needed: string): boolean {
+/** The installed version decides. Without one, the range in package.json does. A tag or a path is not checked. */
+function isIncompatible(project: Project, name: string, needed: string): boolean {
   const installed = installedVersion(project, name);
   if (installed !== undefined) return !satisfies(installed, needed, { includePrerelease: true });
   const range = validRange(project.app.dependencies[name] ?? "");

@@ -2,7 +2,14 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, relative } from "node:path";
-import { FIREBASE_JSON, type FunctionsEntry, functionsEntriesIn, type Places, placesIn } from "./firebaseJson.ts";
+import { type CurrentSettings, currentSettings } from "./currentSettings.ts";
+import {
+  FIREBASE_JSON,
+  type FirestoreFiles,
+  type FunctionsEntry,
+  firestoreFilesIn,
+  functionsEntriesIn,
+} from "./firebaseJson.ts";
 import { readJson } from "./json.ts";
 import type { Files } from "./kitPackage.ts";
 import { functionsFor, type TallysFunctions, tallysFunctionsIn } from "./tallysFunctions.ts";
@@ -10,19 +17,19 @@ import { functionsFor, type TallysFunctions, tallysFunctionsIn } from "./tallysF
 export const MANIFEST = "package.json";
 
 /** The app whose code counts. */
-export interface App extends Pick<Project, "dependencies"> {
+export interface App {
   /** Relative to the folder of the project; empty if it is the same. */
   readonly folder: string;
   /** @param path  in the folder of the app */
   has(path: string): boolean;
+  /** What the app's package depends on; empty if there is no package. */
+  readonly dependencies: Readonly<Record<string, string>>;
 }
 
 export interface Project extends Files {
   /** Where `firebase.json` is, or will be. */
   readonly folder: string;
   readonly app: App;
-  /** What the app's package depends on; empty if there is no package. */
-  readonly dependencies: Readonly<Record<string, string>>;
   /** Of all functions in `firebase.json`. */
   readonly functionsEntries: readonly FunctionsEntry[];
   /** Tally's functions, of each database. */
@@ -30,12 +37,13 @@ export interface Project extends Files {
   /** Those that count in the database. */
   readonly functions: TallysFunctions | undefined;
   readonly database: string;
-  readonly places: Places;
+  readonly firestoreFiles: FirestoreFiles;
+  readonly settings: CurrentSettings;
 }
 
 /**
  * @param cwd       where the command runs: in the folder of `firebase.json` or below
- * @param database  the one that is meant; left out, that of Tally's functions
+ * @param database  its id; by default the database of Tally's functions
  * @throws CommandError if `firebase.json` cannot be read, or the functions count in another database
  */
 export function readProject(cwd: string, database?: string): Project {
@@ -49,10 +57,22 @@ export function readProject(cwd: string, database?: string): Project {
   const functionsEntries = functionsEntriesIn(text);
   const allFunctions = tallysFunctionsIn(functionsEntries, files);
   const found = functionsFor(database, allFunctions);
-  const places = placesIn(text, found.database);
+  const firestoreFiles = firestoreFilesIn(text, found.database);
+  const rulesText = rulesOrIndexesText({ read, firestoreFiles }, "rules");
+  const { databaseEntry } = firestoreFiles;
+  const settings = currentSettings({ ...found, allFunctions, databaseEntry, rulesText });
   const sources = [...functionsEntries.map(({ source }) => source), ...allFunctions.map((one) => one.folder)];
   const app = appIn(files, relative(folder, cwd), sources);
-  return { ...files, folder, app, dependencies: app.dependencies, functionsEntries, allFunctions, ...found, places };
+  return {
+    ...files,
+    folder,
+    app,
+    functionsEntries,
+    allFunctions,
+    ...found,
+    firestoreFiles,
+    settings,
+  };
 }
 
 /** The nearest folder with a `firebase.json`, as the Firebase CLI looks for it, but not outside of the repository or in the home folder. */
@@ -72,28 +92,28 @@ function folderOf(cwd: string): string {
  */
 function appIn(files: Files, below: string, sources: readonly (string | undefined)[]): App {
   let folder = below.replaceAll("\\", "/");
-  const isApp = () => files.has(inFolder(folder, MANIFEST)) && !sources.includes(folder);
+  const isApp = () => files.has(joinPath(folder, MANIFEST)) && !sources.includes(folder);
   while (folder !== "" && !isApp()) folder = dirname(folder) === "." ? "" : dirname(folder);
-  const path = inFolder(folder, MANIFEST);
+  const path = joinPath(folder, MANIFEST);
   const manifest = readJson(path, files.read(path) ?? "{}") as Record<string, Record<string, string> | undefined>;
   return {
     folder,
     dependencies: { ...manifest.devDependencies, ...manifest.dependencies },
-    has: (name) => files.has(inFolder(folder, name)),
+    has: (name) => files.has(joinPath(folder, name)),
   };
 }
 
 /** The rules or the indexes of the database. A file that is new because it was shared with another database begins as a copy. */
-export function textAt(
-  { read, places }: Pick<Project, "places" | "read">,
+export function rulesOrIndexesText(
+  { read, firestoreFiles }: Pick<Project, "firestoreFiles" | "read">,
   kind: "rules" | "indexes",
 ): string | undefined {
-  const shared = places.entry?.[kind];
-  return read(places[kind]) ?? (shared === undefined ? undefined : read(shared));
+  const shared = firestoreFiles.databaseEntry?.[kind];
+  return read(firestoreFiles[kind]) ?? (shared === undefined ? undefined : read(shared));
 }
 
 /** The path of a file in a folder of the project. */
-export function inFolder(folder: string, path: string): string {
+export function joinPath(folder: string, path: string): string {
   return folder === "" ? path : `${folder}/${path}`;
 }
 
@@ -101,7 +121,7 @@ export function inFolder(folder: string, path: string): string {
 export type Framework = "React" | "React Native" | "React Native Firebase" | "a browser" | "a server" | "no package";
 
 /** The SDK decides first: pages of a server's app, such as one of Next.js, cannot count without `firebase`. */
-export function frameworkOf({ dependencies, has }: Pick<Project, "dependencies" | "has">): Framework {
+export function frameworkOf({ dependencies, has }: Pick<App, "dependencies" | "has">): Framework {
   const uses = (name: string) => Object.hasOwn(dependencies, name);
   if (!has(MANIFEST)) return "no package";
   if (!uses("firebase")) {
@@ -114,6 +134,6 @@ export function frameworkOf({ dependencies, has }: Pick<Project, "dependencies" 
 }
 
 /** The Firebase CLI. Where the app does not depend on it, npx fetches it: an app that depends on the SDK has another package `firebase`. */
-export function firebaseOf({ dependencies }: Pick<Project, "dependencies">): string {
+export function firebaseCommand({ dependencies }: Pick<App, "dependencies">): string {
   return Object.hasOwn(dependencies, "firebase-tools") ? "npx firebase" : "npx firebase-tools";
 }

@@ -1,8 +1,8 @@
-/** What each version changes for an app's clients, newest last: `upgrade` says it before it changes anything. */
+/** What each version changes for deployed clients, newest last. `upgrade` prints it first. */
 
 interface Release {
   readonly version: string;
-  /** One sentence for each change that a client of before notices; none if it notices nothing. */
+  /** One sentence for each change that a deployed client notices. */
   readonly clients: readonly string[];
 }
 

@@ -4,7 +4,7 @@
  */
 import { DEFAULT_COLLECTION } from "../../../core/src/index.ts";
 import { PAGES, packaged } from "./packaged.ts";
-import { type Framework, frameworkOf, type Project } from "./project.ts";
+import { type App, type Framework, frameworkOf } from "./project.ts";
 
 const SAMPLES: Readonly<Partial<Record<Framework, string>>> = {
   React: "react.tsx",
@@ -32,8 +32,8 @@ export interface SampleChoice {
 /** A file to write; or none, with a note if the app needs to know why. */
 export type Sample = { readonly path: string; readonly text: string } | { readonly note?: string };
 
-export function sampleFor(project: Pick<Project, "dependencies" | "has">, choice: SampleChoice): Sample {
-  const framework = frameworkOf(project);
+export function sampleFor(app: Pick<App, "dependencies" | "has">, choice: SampleChoice): Sample {
+  const framework = frameworkOf(app);
   if (framework === "React Native Firebase")
     return {
       note:
@@ -43,10 +43,10 @@ export function sampleFor(project: Pick<Project, "dependencies" | "has">, choice
   const source = SAMPLES[framework];
   const { views, likes } = choice;
   if (!source || views === undefined || likes === undefined) return {};
-  const isTypeScript = project.has("tsconfig.json") || "typescript" in project.dependencies;
+  const isTypeScript = app.has("tsconfig.json") || "typescript" in app.dependencies;
   const extension = source.endsWith("x") ? (isTypeScript ? "tsx" : "jsx") : isTypeScript ? "ts" : "js";
-  const path = `${project.has("src") ? "src/" : ""}counters.${extension}`;
-  if (project.has(path)) return {};
+  const path = `${app.has("src") ? "src/" : ""}counters.${extension}`;
+  if (app.has(path)) return {};
   const typed = packaged(`samples/${source}`)
     .replaceAll("`views:", `\`${views}:`)
     .replaceAll("`likes:", `\`${likes}:`)

@@ -1,11 +1,11 @@
 /**
- * Tally's functions among those of `firebase.json`: codebases whose package depends on the kit, and instances of the kit. The name of a
- * codebase or of a folder tells nothing.
+ * Tally's functions among those of `firebase.json`: codebases whose package depends on the kit, and instances of the kit. The names
+ * decide only if the folder is missing or damaged.
  */
 import { CommandError, FAILED, WRONG_USAGE } from "../commandError.ts";
 import { type Values, valuesIn, withoutCutLine } from "./dotenv.ts";
 import { CODEBASE, DEFAULT_DATABASE, type FunctionsEntry } from "./firebaseJson.ts";
-import { dependsOnKit, type Files, KIT, ownIn } from "./kitPackage.ts";
+import { dependsOnKit, type Files, foreignFilesIn, KIT } from "./kitPackage.ts";
 
 /** How the functions are deployed. */
 export type Packaging = "codebase" | "kit";
@@ -18,10 +18,10 @@ export interface TallysFunctions {
   readonly folder: string;
   /** The file of the parameters; `undefined` if there is none. */
   readonly env: string | undefined;
-  /** What it sets. */
+  /** The parameters in that file. */
   readonly values: Values;
-  /** The position of the entry in `firebase.json`; `undefined` for a folder that an `init` has made before it was ended. */
-  readonly entry: number | undefined;
+  /** The position of its entry in `firebase.json`; `undefined` for a folder that a killed `init` has left without an entry. */
+  readonly position: number | undefined;
 }
 
 /** @param entries  of `firebase.json` */
@@ -41,29 +41,29 @@ export function tallysFunctionsIn(entries: readonly FunctionsEntry[], files: Fil
 
 function isTallysFolder(files: Files): boolean {
   const hasAny = files.list(CODEBASE).some((name) => ["package.json", "index.js", ".env"].includes(name));
-  return dependsOnKit(files, CODEBASE) || (hasAny && ownIn(files, CODEBASE).length === 0);
+  return dependsOnKit(files, CODEBASE) || (hasAny && foreignFilesIn(files, CODEBASE).length === 0);
 }
 
 function isTallysKit({ kit, source = "", sourcePackage }: FunctionsEntry, files: Files): boolean {
   return sourcePackage?.name === KIT || kit === KIT || dependsOnKit(files, source);
 }
 
-/** Of the entry that `init` writes, the folder may be missing or damaged, but must hold only Tally's files. */
+/** The folder of init's entry may be missing or damaged. It must hold only Tally's files. */
 function isTallysCodebase({ codebase }: FunctionsEntry, source: string, files: Files): boolean {
   if (dependsOnKit(files, source)) return true;
-  return codebase === CODEBASE && source === CODEBASE && ownIn(files, source).length === 0;
+  return codebase === CODEBASE && source === CODEBASE && foreignFilesIn(files, source).length === 0;
 }
 
 function functionsOf(
   packaging: Packaging,
   name: string,
   folder: string,
-  entry: number | undefined,
+  position: number | undefined,
   files: Files,
 ): TallysFunctions {
   const env = packaging === "kit" ? envOfInstance(folder, files) : `${folder}/.env`;
   const text = env === undefined ? "" : (files.read(env) ?? "");
-  return { packaging, name, folder, env, values: valuesIn(withoutCutLine(text)), entry };
+  return { packaging, name, folder, env, values: valuesIn(withoutCutLine(text)), position };
 }
 
 /** The Firebase CLI writes the parameters of an instance into a file for each project. */
@@ -73,7 +73,7 @@ function envOfInstance(folder: string, files: Files): string | undefined {
   return name === undefined ? undefined : `${folder}/${name}`;
 }
 
-/** `undefined` if there are no parameters that tell. */
+/** `undefined` if there are no parameters. */
 function databaseOf({ values }: TallysFunctions): string | undefined {
   return values.DATABASE_ID ?? (Object.keys(values).length > 0 ? DEFAULT_DATABASE : undefined);
 }

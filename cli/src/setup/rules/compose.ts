@@ -13,7 +13,7 @@ import { type Block, CLOSING_MARKER, findBlock, hashOf, openingMarker } from "./
 import { type Place, placeIn, placeOf, refuseOldVersion, refuseUnreadable } from "./place.ts";
 import { functionsOf, groupsOf, type Parts, partsOf, withGroups, withNewFunctions } from "./policy.ts";
 import { LIMITS, namesIn, type Sections, sectionsOf, VISITORS } from "./sections.ts";
-import { hasCode, withoutSkeleton, withSkeleton } from "./skeleton.ts";
+import { hasRules, withoutSkeleton, withSkeleton } from "./skeleton.ts";
 
 /**
  * Adds Tally's rules to an app's file. If the file has them, renews them and sets their policy to the choice.
@@ -24,7 +24,7 @@ import { hasCode, withoutSkeleton, withSkeleton } from "./skeleton.ts";
  */
 export function addRules(source: string | undefined, tally: string, version: string, choice: RulesChoice): Composed {
   return composed((warn) => {
-    const file = fileOf(source !== undefined && hasCode(source) ? source : withSkeleton(source ?? ""));
+    const file = fileOf(source !== undefined && hasRules(source) ? source : withSkeleton(source ?? ""));
     if (file.block) return renewed(file, file.block, tally, version, warn, choice);
     refuseUnreadable(file.rules);
     const place = placeIn(file.rules, namesIn(tally));
@@ -133,14 +133,14 @@ function renewed(
   if (chosen && limits && !chosen.limits) warn(`the rate limits stay, because your rules call \`${call?.name}\``);
   const visitors =
     functionsOf(before.policy).some(({ name }) => name === VISITORS.functions[0]) || !!chosen?.visitors.length;
-  const own = rulesAt(place, block.indent, file, tally, { visitors, limits, collection }, warn);
-  policyWarnings(before, own).forEach(warn);
-  lostEdits(file.source, block, before, own).forEach(warn);
+  const newParts = rulesAt(place, block.indent, file, tally, { visitors, limits, collection }, warn);
+  policyWarnings(before, newParts).forEach(warn);
+  lostEdits(file.source, block, before, newParts).forEach(warn);
   // Without a function of the policy its counters were closed, and `upgrade` opens none.
-  const ownPolicy = withGroups(own.policy, chosen ?? NO_GROUPS, warn);
+  const newPolicy = withGroups(newParts.policy, chosen ?? NO_GROUPS, warn);
   const edited = chosen ? withGroups(before.policy, chosen, warn) : before.policy;
-  const policy = withNewFunctions(edited, ownPolicy, file.eol);
-  const lines = marked({ ...own, policy }, version, block.indent, file.eol);
+  const policy = withNewFunctions(edited, newPolicy, file.eol);
+  const lines = marked({ ...newParts, policy }, version, block.indent, file.eol);
   return file.source.slice(0, block.start) + lines + file.source.slice(block.end);
 }
 

@@ -16,7 +16,7 @@ function skeleton(eol: string): string {
   ].join(eol);
 }
 
-export function hasCode(source: string): boolean {
+export function hasRules(source: string): boolean {
   const { declarations, version, problems } = parseDeclarations(source);
   return declarations.length > 0 || version !== undefined || problems.length > 0;
 }
@@ -28,8 +28,8 @@ export function withSkeleton(comments: string): string {
 }
 
 export function withoutSkeleton(source: string): string {
-  const own = skeleton(lineEndOf(source));
-  return source.endsWith(own) ? source.slice(0, -own.length).replace(/\r?\n$/, "") : source;
+  const written = skeleton(lineEndOf(source));
+  return source.endsWith(written) ? source.slice(0, -written.length).replace(/\r?\n$/, "") : source;
 }
 
 /** Rules that let no client read or write: without any, a deployment fails. @param comments  a file without code */

@@ -6,45 +6,45 @@ import * as node from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 
 /** The operations that change a disk. A test ends a run between any two of them. */
-export type Disk = Pick<typeof node, "chmodSync" | "mkdirSync" | "renameSync" | "rmSync" | "writeFileSync">;
+export type FileOperations = Pick<typeof node, "chmodSync" | "mkdirSync" | "renameSync" | "rmSync" | "writeFileSync">;
 
 const ENDING = ".tally-tmp";
 
-/** Whether a run that was killed has left a file of this name. */
+/** Whether a killed run has left a file of this name. */
 export function isLeftover(name: string): boolean {
   return name.startsWith(".") && name.endsWith(ENDING);
 }
 
 /** Writes a file. A link stays, and the file that it leads to is written. The mode stays. */
-export function writeWhole(path: string, content: string | Buffer, disk: Disk): void {
+export function replaceFile(path: string, content: string | Buffer, operations: FileOperations): void {
   const file = targetOf(path);
   const temporary = temporaryOf(file);
-  disk.mkdirSync(dirname(file), { recursive: true });
-  disk.writeFileSync(temporary, content, { flush: true });
-  if (node.existsSync(file)) disk.chmodSync(temporary, node.statSync(file).mode);
-  disk.renameSync(temporary, file);
+  operations.mkdirSync(dirname(file), { recursive: true });
+  operations.writeFileSync(temporary, content, { flush: true });
+  if (node.existsSync(file)) operations.chmodSync(temporary, node.statSync(file).mode);
+  operations.renameSync(temporary, file);
 }
 
-/** Deletes a folder with all in it. The name is free at once; what a killed run leaves has a temporary name. */
-export function deleteFolder(folder: string, disk: Disk): void {
+/** Renames a folder to a temporary name, then deletes it. A killed run leaves the temporary name. */
+export function deleteFolder(folder: string, operations: FileOperations): void {
   const temporary = temporaryOf(folder);
-  disk.renameSync(folder, temporary);
-  disk.rmSync(temporary, { recursive: true, force: true });
+  operations.renameSync(folder, temporary);
+  operations.rmSync(temporary, { recursive: true, force: true });
 }
 
 /** Deletes what a killed run has left beside these files. */
-export function removeLeftovers(paths: readonly string[], disk: Disk): void {
+export function removeLeftovers(paths: readonly string[], operations: FileOperations): void {
   const folders = new Set(paths.map((path) => dirname(targetOf(path))).filter((folder) => node.existsSync(folder)));
   for (const folder of folders)
     for (const name of node.readdirSync(folder).filter(isLeftover))
-      disk.rmSync(join(folder, name), { recursive: true, force: true });
+      operations.rmSync(join(folder, name), { recursive: true, force: true });
 }
 
 function temporaryOf(path: string): string {
   return join(dirname(path), `.${basename(path)}${ENDING}`);
 }
 
-/** Where links lead to; the path itself, if it is none. */
+/** The file that a link leads to; the path itself if it is no link. */
 function targetOf(path: string): string {
   const isLink = node.lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink();
   return isLink ? targetOf(resolve(dirname(path), node.readlinkSync(path))) : path;

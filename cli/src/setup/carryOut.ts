@@ -1,8 +1,8 @@
-/** What `init`, `upgrade` and `remove` have in common: the changes are shown, the question asked, the files written, the next step named. */
+/** Carries out the plan of `init`, `upgrade` or `remove`: shows the changes, asks, writes the files and names the next command. */
 import { isCancel, select } from "@clack/prompts";
 import { CommandError, FAILED, INTERRUPTED, WRONG_USAGE } from "../commandError.ts";
 import { paint, print, printJson, printStatus } from "../output.ts";
-import { type FileChange, makeChanges, printDiff, realChanges, summaryOf } from "./changes.ts";
+import { effectOf, type FileChange, makeChanges, printDiff, realChanges, summaryOf } from "./changes.ts";
 
 export interface SetupOptions {
   readonly yes?: boolean;
@@ -15,13 +15,13 @@ export interface Plan {
   /** In the order in which they are made: a run that is killed between two of them, and run again, ends as one undisturbed run. */
   readonly changes: readonly FileChange[];
   /** What the developer has to know before the changes. */
-  readonly first?: string;
+  readonly clientChanges?: string;
   /** What the developer has to do, or to decide. */
   readonly notes: readonly string[];
   /** The command to run next, in the folder of the project; `undefined` if there is nothing to do. */
-  readonly next: string | undefined;
+  readonly nextCommand: string | undefined;
   /** Where to read on. */
-  readonly page: string;
+  readonly readOn: string;
 }
 
 /** @throws CommandError without a terminal to ask in, or if the answer is no */
@@ -34,35 +34,32 @@ export async function carryOut(folder: string, plan: Plan, options: SetupOptions
       WRONG_USAGE,
       "there is no terminal to ask in; pass --yes to make the changes, or --dry-run to see them",
     );
-  const { first, notes, next, page } = plan;
+  const { clientChanges, notes, nextCommand, readOn } = plan;
   const isElsewhere = folder !== process.cwd();
   if (json) {
-    const kindOf = ({ before, after }: FileChange) =>
-      before === undefined ? "created" : after === undefined ? "deleted" : "changed";
-    printJson({ folder, first, files: changes.map((one) => ({ path: one.path, change: kindOf(one) })), notes, next });
+    const files = changes.map((change) => ({ path: change.path, change: effectOf(change) }));
+    printJson({ folder, first: clientChanges, files, notes, next: nextCommand });
   } else {
-    if (first !== undefined) print(first);
+    if (clientChanges !== undefined) print(clientChanges);
     if (isElsewhere) print(`In ${folder}:`);
     if (diff) printDiff(changes);
     else for (const change of changes) print(paint("bold", summaryOf(change)));
     for (const note of notes) print(`${paint("yellow", "note:")} ${note}`);
   }
-  if (dryRun) {
-    if (changes.length > 0) printStatus("Nothing was written. Without --dry-run, the changes are made.");
-    else printStatus("Nothing to change.");
-    return;
-  }
-  if (changes.length > 0 && !yes) await ask(changes);
+  if (changes.length === 0) printStatus("Nothing to change.");
+  else if (dryRun) printStatus("Dry run: nothing was written. To make these changes, leave out --dry-run.");
+  if (dryRun) return;
+  if (changes.length > 0 && !yes) await confirmChanges(changes);
   // Also without a change: a run that was killed may have left a temporary file.
   makeChanges(folder, plan.changes);
-  if (changes.length === 0) printStatus("Nothing to change.");
   if (json) return;
   if (changes.length > 0) print("\nDone.");
-  if (next !== undefined) print(`Run next${isElsewhere ? `, in ${folder}` : ""}:\n\n  ${paint("bold", next)}\n`);
-  print(`Then read ${page}`);
+  if (nextCommand !== undefined)
+    print(`Run next${isElsewhere ? `, in ${folder}` : ""}:\n\n  ${paint("bold", nextCommand)}\n`);
+  print(`Then read ${readOn}`);
 }
 
-async function ask(changes: readonly FileChange[]): Promise<void> {
+async function confirmChanges(changes: readonly FileChange[]): Promise<void> {
   for (;;) {
     const answer = await select({
       message: `Write ${changes.length === 1 ? "this file" : `these ${changes.length} files`}?`,

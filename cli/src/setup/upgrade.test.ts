@@ -1,0 +1,66 @@
+/** `upgrade` on projects of an older version, and repairs by `init` and `upgrade`. */
+import { rmSync, writeFileSync } from "node:fs";
+import { gzipSync } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import { createProject, createTarballs, including, json } from "../../testing/setupProject.ts";
+
+describe("a damaged codebase", () => {
+  test.each<["init" | "upgrade"]>([["init"], ["upgrade"]])(
+    "is repaired by %s, whatever is missing or cut",
+    async (command) => {
+      const { packages } = createTarballs();
+      const project = createProject();
+      await project.init({ packages, location: "eur3", visitors: "views", collection: "tallies" });
+      const whole = project.files();
+      const paths = Object.keys(whole).filter((path) => path.startsWith("tally/"));
+      for (const path of paths) {
+        const text = whole[path] as string;
+        for (const damage of [
+          () => rmSync(project.at(path)),
+          () => writeFileSync(project.at(path), text.slice(0, text.length / 2), "latin1"),
+        ]) {
+          damage();
+          await project[command](path.endsWith(".tgz") ? { packages } : {});
+          expect(project.files(), path).toEqual(whole);
+        }
+      }
+      rmSync(project.at("tally"), { recursive: true });
+      await project[command]({ packages });
+      expect(project.files()).toEqual(whole);
+    },
+  );
+
+  test("a tarball that is missing or cut is told, as is one that an upgrade keeps", async () => {
+    const { packages } = createTarballs();
+    const { init, upgrade, at, read } = createProject();
+    await init({ packages });
+    const client = read("package.json");
+    expect((await upgrade()).notes).toEqual(including("still depends on firestore-tally-kit-0.1.0.tgz"));
+    expect(read("tally/package.json")).toContain('"file:firestore-tally-kit-0.1.0.tgz"');
+    expect(read("package.json")).toBe(client);
+    writeFileSync(at("tally/firestore-tally-kit-0.1.0.tgz"), gzipSync("the package").subarray(0, 12));
+    for (const command of [init, upgrade]) expect((await command({})).notes).toEqual(including("missing or damaged"));
+  });
+});
+
+test("an upgrade wants markers, keeps the policy, and says what it adds", async () => {
+  const { init, upgrade, read, edit } = createProject();
+  await expect(upgrade()).rejects.toThrow("db/rules: ");
+  await init({ open: "views,claps" });
+  edit("db/rules", "return by == 1;", "return by <= 3;");
+  edit("tally/.env", /^MIRRORS=.*\n/m, "GONE=1\n");
+  edit("tally/package.json", "^0.1.0", "^0.0.9");
+  edit("db/indexes.json", /,\s*\{ "collectionGroup": "tallyKeys", "fieldPath": "tat".*\}/, "");
+  edit("firebase.json", /,\s*"predeploy": \[.*\]/, "");
+  const { paths, notes, nextCommand } = await upgrade();
+  expect(paths).toEqual(["db/indexes.json", "firebase.json", "tally/.env", "tally/package.json"]);
+  expect(nextCommand).toBe(
+    "npm install --prefix tally && npx firebase-tools deploy --only firestore:indexes,functions:tally",
+  );
+  expect(read("db/rules")).toContain("return by <= 3;");
+  expect(read("tally/package.json")).toContain("^0.1.0");
+  expect(json(read("firebase.json")).functions[0].predeploy).toEqual(['npm --prefix "$RESOURCE_DIR" install']);
+  expect(notes).toEqual(
+    including("tally/.env has new parameters: MIRRORS", "sets GONE, which 0.1.0 does not have: remove it"),
+  );
+});
