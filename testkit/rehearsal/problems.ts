@@ -3,8 +3,10 @@
  * `doctor` finds of Tally.
  */
 import { strFromU8, unzipSync } from "fflate";
+import { databaseOf, firestoreEntries } from "../../cli/src/firestoreEntries.ts";
+import type { FirebaseJson } from "../../cli/src/nearestFirebaseJson.ts";
 import { type Cloud, type HandledRequest, idOf, isEmail, policyOf, segmentAfter, type Upload } from "./cloud.ts";
-import { databasesIn } from "./firebaseJson.ts";
+import { readFirebaseJson } from "./firebaseJson.ts";
 import type { Before } from "./resources.ts";
 import { tallyProblems } from "./tallyProblems.ts";
 
@@ -16,6 +18,7 @@ export interface Run {
 
 /** @param folder  of the app */
 export async function problemsOf(cloud: Cloud, folder: string, { exitCode, printed, before }: Run): Promise<string[]> {
+  const json = readFirebaseJson(folder);
   const failure = exitCode === 0 ? [] : [`the deployment failed: ${errorIn(printed)}`];
   return [
     ...failure,
@@ -24,8 +27,8 @@ export async function problemsOf(cloud: Cloud, folder: string, { exitCode, print
     ...missingParts(cloud),
     ...jobs(cloud),
     ...cloud.uploads.slice(before.uploads).flatMap(missingFiles),
-    ...databases(cloud, folder),
-    ...(await tallyProblems(cloud)),
+    ...missingDatabases(cloud, json),
+    ...(await tallyProblems(cloud, json)),
   ];
 }
 
@@ -100,16 +103,10 @@ function missingFiles({ zip }: Upload): string[] {
     .map((path) => `the build cannot install ${path}, which the upload lacks`);
 }
 
-/** The CLI creates a missing database, the first of a list, with what `firebase.json` says; of an existing one it ignores that. */
-function databases(cloud: Cloud, folder: string): string[] {
-  return databasesIn(folder).flatMap(({ database, location, edition }) => {
-    const found = cloud.databases.get(`projects/${cloud.project}/databases/${database}`);
-    if (!found) return [`the database ${database} of firebase.json does not exist`];
-    const actual = { location: found.locationId, edition: found.databaseEdition.toLowerCase() };
-    const differs = (name: keyof typeof actual, wanted: string | undefined) =>
-      wanted && wanted.toLowerCase() !== actual[name]
-        ? [`firebase.json has ${name} ${wanted} for the database ${database}, which is ${actual[name]}`]
-        : [];
-    return [...differs("location", location), ...differs("edition", edition)];
-  });
+/** The CLI creates a missing database: the first of a list only. */
+function missingDatabases(cloud: Cloud, json: FirebaseJson | undefined): string[] {
+  return firestoreEntries(json)
+    .flatMap((entry) => databaseOf(entry) ?? [])
+    .filter((database) => !cloud.databases.has(`projects/${cloud.project}/databases/${database}`))
+    .map((database) => `the database ${database} of firebase.json does not exist`);
 }

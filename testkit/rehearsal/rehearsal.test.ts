@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { strToU8, zipSync } from "fflate";
-import { beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { DEFAULT_PARAMETERS } from "../../functions/src/decisions.ts";
 import type { Body } from "./api.ts";
 import { createCloud, DEFAULT_ACCOUNT } from "./cloud.ts";
@@ -194,8 +194,13 @@ test.each<[fault: string, found: RegExp, scenario: Partial<Scenario>, firestore?
     /runs in us-central1 and the database is in europe-north1/,
     { databases: { "(default)": { locationId: "europe-north1" } } },
   ],
-  ["another location than the one meant", /firebase.json has location eur3 .* which is nam5/, {}, { location: "eur3" }],
-  ["another edition than the one meant", /firebase.json has edition enterprise/, {}, { edition: "enterprise" }],
+  [
+    "another location than the one meant",
+    /declares location eur3, but the database is in nam5/,
+    {},
+    { location: "eur3" },
+  ],
+  ["another edition than the one meant", /firebase.json declares edition enterprise/, {}, { edition: "enterprise" }],
   ["parameters of another edition", /EDITION is standard/, { databases: { "(default)": ENTERPRISE } }],
   [
     "a database that is named and does not exist",
@@ -206,6 +211,19 @@ test.each<[fault: string, found: RegExp, scenario: Partial<Scenario>, firestore?
   ["a default account without rights", /lacks roles\/datastore.user/, { defaultAccountIsEditor: false }],
 ])("%s is found", async (_, found, scenario, firestore) => {
   expect(await problemsAfter(scenario, undefined, firestore)).toMatch(found);
+});
+
+test("a difference from the app's firebase.json is told once; one in the working folder is not read", async () => {
+  const working = mkdtempSync(join(folder, "working-"));
+  writeFileSync(join(working, "firebase.json"), JSON.stringify({ firestore: { location: "asia-east1" } }));
+  vi.spyOn(process, "cwd").mockReturnValue(working);
+  onTestFinished(() => void vi.restoreAllMocks());
+  expect(await problemsAfter({}, undefined, { location: "nam5" })).toBe("");
+  expect((await problemsAfter({}, undefined, { location: "eur3" })).split("\n")).toHaveLength(1);
+});
+
+test("an entry with a target names no database", async () => {
+  expect(await problemsAfter({}, undefined, [{ target: "main", location: "eur3" }])).toBe("");
 });
 
 test("of an account that exists outside of the rehearsal, no role is missing", async () => {

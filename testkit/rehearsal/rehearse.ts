@@ -6,7 +6,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Command, Option } from "commander";
-import { databasesIn } from "./firebaseJson.ts";
+import { databaseOf, type FirestoreEntry, firestoreEntries } from "../../cli/src/firestoreEntries.ts";
+import { readFirebaseJson } from "./firebaseJson.ts";
 import { textOf } from "./print.ts";
 import { startRehearsal } from "./rehearsal.ts";
 import { type Scenario, USUAL } from "./scenario.ts";
@@ -77,11 +78,13 @@ function scenarioOf(): Partial<Scenario> {
   const { database, databaseLocation, databaseEdition, newProject } = options;
   const apis = newProject ? ({ apis: "none" } as const) : {};
   if (!database) return { ...apis, databases: {} };
-  const named = [{ database: "(default)" }, ...databasesIn(folder)];
-  const databases = named.map(({ database: id, location, edition }: ReturnType<typeof databasesIn>[number]) => {
-    const locationId = databaseLocation ?? location ?? USUAL.databases["(default)"]?.locationId ?? "";
-    const databaseEdition_ = (databaseEdition ?? edition)?.toUpperCase() === "ENTERPRISE" ? "ENTERPRISE" : "STANDARD";
-    return [id, { locationId, databaseEdition: databaseEdition_ }] as const;
+  const entries: FirestoreEntry[] = [{ database: "(default)" }, ...firestoreEntries(readFirebaseJson(folder))];
+  const databases = entries.flatMap((entry) => {
+    const id = databaseOf(entry);
+    if (id === undefined) return [];
+    const locationId = databaseLocation ?? entry.location ?? USUAL.databases["(default)"]?.locationId ?? "";
+    const edition = (databaseEdition ?? entry.edition)?.toUpperCase() === "ENTERPRISE" ? "ENTERPRISE" : "STANDARD";
+    return [[id, { locationId, databaseEdition: edition }] as const];
   });
   return { ...apis, databases: Object.fromEntries(databases) };
 }

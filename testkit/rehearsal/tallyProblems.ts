@@ -2,10 +2,12 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { findingsOf } from "../../cli/src/doctor/checks.ts";
+import { declaredDatabase } from "../../cli/src/doctor/declaredDatabase.ts";
 import { type Deployment, findDeployments, variablesOf } from "../../cli/src/doctor/deployments.ts";
 import { seen } from "../../cli/src/doctor/facts.ts";
 import type { GoogleApis } from "../../cli/src/doctor/googleApis.ts";
 import { readApis } from "../../cli/src/doctor/readApis.ts";
+import type { FirebaseJson } from "../../cli/src/nearestFirebaseJson.ts";
 import { type Cloud, idOf, segmentAfter } from "./cloud.ts";
 import { googleApis } from "./googleApis.ts";
 import { publicFunctions } from "./resources.ts";
@@ -15,7 +17,8 @@ const readOwn = (file: string) => readFileSync(fileURLToPath(new URL(`../../${fi
 /** What a project without data does not show. */
 const NO_DATA = { unseen: "a rehearsal has no data" };
 
-export async function tallyProblems(cloud: Cloud): Promise<string[]> {
+/** @param json  the app's `firebase.json` */
+export async function tallyProblems(cloud: Cloud, json: FirebaseJson | undefined): Promise<string[]> {
   const apis = readOnly(cloud);
   const target = { project: cloud.project, database: "(default)", collection: "counters", emulator: null };
   const all = await readApis(apis, target);
@@ -29,6 +32,7 @@ export async function tallyProblems(cloud: Cloud): Promise<string[]> {
       ...facts,
       ...(cloud.accounts.has(account ?? "") ? {} : { grants: { unseen: "an account of your own" } }),
       ...{ target: own, reads: 0 },
+      declared: { value: declaredDatabase(json, database) },
       ownRules: { value: readOwn("firestore.rules") },
       ownIndexes: { value: JSON.parse(readOwn("firestore.indexes.json")) },
       ...{ plan: NO_DATA, counters: NO_DATA, regions: NO_DATA, appCheck: NO_DATA },

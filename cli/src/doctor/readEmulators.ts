@@ -23,7 +23,6 @@ export async function readEmulators(target: DatabaseTarget): Promise<DeployedFac
   return {
     rules,
     ...suiteAndFunctions,
-    declared: { value: null },
     database: none("location"),
     indexes: none("indexes, and needs none"),
     fields: none("TTL policies and no exemptions from indexes"),
