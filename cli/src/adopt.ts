@@ -120,7 +120,7 @@ function printRun(run: Run<Adopted>, how: { dryRun: boolean; end: boolean; isPub
   const changed = results.filter(({ writes }) => writes > 0);
   const would = how.dryRun ? "would be " : "";
   print(
-    `${pluralize(changed.length, "counter")} ${would}${how.end ? "ended" : "adopted"}, ${results.length - changed.length - left.length} as before.`,
+    `${pluralize(changed.length, "counter")} ${would}${how.end ? "ended" : "adopted"}, ${results.length - changed.length - left.length} unchanged.`,
   );
   if (!how.end) {
     const plans = changed.filter((one) => "total" in one);
@@ -139,6 +139,6 @@ function printRun(run: Run<Adopted>, how: { dryRun: boolean; end: boolean; isPub
   print(paint("dim", `${pluralize(writes, "write")}.`));
   if (how.isPublished === false)
     print(
-      `\n${paint("yellow", "!")} The functions have not published the last of them. Deploy them, with ADOPTED=yes.`,
+      `\n${paint("yellow", "!")} The functions have not published the last counter. Set ADOPTED=yes and deploy the functions.`,
     );
 }

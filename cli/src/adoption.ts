@@ -97,7 +97,7 @@ function whyLeftAlone({ fields, shards }: StoredCounter, numShards: number | und
     const other = Object.keys(stored).find((field) => !FIELDS.includes(field));
     if (other !== undefined) return `shards/${id} has the field ${other}: remove it, or the rules refuse new clients`;
     if (shard !== id || !Number.isInteger(writes))
-      return `shards/${id} has a shard or a writes of another meaning: remove them`;
+      return `shards/${id} uses the fields shard or writes for something else: remove these fields`;
   }
   return undefined;
 }

@@ -197,7 +197,7 @@ describe("deployed", { tags: "nightly" }, () => {
     const { deploy } = await rehearse(await createApp(), { parameters, scenario: { accounts } });
     const { exitCode, problems, createdAccounts } = await deploy();
     expect([exitCode, createdAccounts]).toEqual([0, []]);
-    expect(problems.join("\n")).toMatch(/which the functions run as, lacks roles\/cloudtasks.enqueuer/);
+    expect(problems.join("\n")).toMatch(/the functions' account, lacks roles\/cloudtasks.enqueuer/);
   });
 
   test.each<[fault: string, setting: Setting, found: RegExp]>([

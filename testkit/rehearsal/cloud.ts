@@ -148,8 +148,3 @@ export function segmentAfter(name: string, segment: string): string {
   const segments = name.split("/");
   return segments[segments.indexOf(segment) + 1] ?? "";
 }
-
-/** Whether a text can be an account. */
-export function isEmail(text: string | undefined): boolean {
-  return /^[^@\s]+@[^@\s]+\.[^@\s]+$/.test(text ?? "");
-}

@@ -5,7 +5,8 @@
 import { strFromU8, unzipSync } from "fflate";
 import { databaseOf, firestoreEntries } from "../../cli/src/firestoreEntries.ts";
 import type { FirebaseJson } from "../../cli/src/nearestFirebaseJson.ts";
-import { type Cloud, type HandledRequest, idOf, isEmail, policyOf, segmentAfter, type Upload } from "./cloud.ts";
+import { isEmail } from "../../functions/src/decisions.ts";
+import { type Cloud, type HandledRequest, idOf, policyOf, segmentAfter, type Upload } from "./cloud.ts";
 import { readFirebaseJson } from "./firebaseJson.ts";
 import type { Before } from "./resources.ts";
 import { tallyProblems } from "./tallyProblems.ts";
@@ -76,8 +77,10 @@ function jobs(cloud: Cloud): string[] {
   return [...cloud.jobs.values()].flatMap(({ name, httpTarget }) => {
     const account = httpTarget?.oidcToken?.serviceAccountEmail;
     // The reference asks for an account's email. What Cloud Scheduler answers to another text is not known.
-    if (httpTarget?.oidcToken && !isEmail(account))
-      return [`${idOf(name)} calls as ${JSON.stringify(account)}, which is no email, so it is refused or never runs`];
+    if (httpTarget?.oidcToken && !isEmail(account ?? ""))
+      return [
+        `${idOf(name)} calls as ${JSON.stringify(account)}, which is not an email. Cloud Scheduler may refuse the job or never run it`,
+      ];
     // `scheduleIdForFunction`, as above
     const [, id] = /\/jobs\/firebase-schedule-(.+)$/.exec(name) ?? [];
     const service = id?.replace(`-${segmentAfter(name, "locations")}`, "");

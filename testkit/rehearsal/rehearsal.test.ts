@@ -152,9 +152,9 @@ const TO_TARBALL = JSON.stringify({ dependencies: { a: "file:a.tgz" } });
 const elsewhere = [{ attribute: "database", value: "shop" }];
 
 const FAULTS: readonly [fault: string, found: RegExp, change: (all: Requests) => unknown][] = [
-  ["a job without an account", /calls as "", which is no email/, (all) => callAs(all, "")],
+  ["a job without an account", /calls as "", which is not an email/, (all) => callAs(all, "")],
   ["a function without an account", /tally-sweep: its account is an empty text/, (all) => runAs(all, "sweep", "")],
-  ["an account that is half an email", /its account tally@ is no email/, (all) => runAs(all, "sweep", "tally@")],
+  ["an account that is half an email", /its account tally@ is not an email/, (all) => runAs(all, "sweep", "tally@")],
   ["an account that lacks roles", /own@.* lacks roles\/datastore.user/, (all) => runAs(all, "aggregate", OWN)],
   [
     "a managed account that is missing",

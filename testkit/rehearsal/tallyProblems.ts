@@ -37,7 +37,7 @@ export async function tallyProblems(cloud: Cloud, json: FirebaseJson | undefined
       ownIndexes: { value: JSON.parse(readOwn("firestore.indexes.json")) },
       ...{ plan: NO_DATA, counters: NO_DATA, regions: NO_DATA, appCheck: NO_DATA },
     });
-    return [...findings.map(({ problem, remedy }) => `${problem}; ${remedy}`), ...needlesslyPublic(cloud, deployment)];
+    return [...findings.map(({ problem, remedy }) => `${problem} → ${remedy}`), ...needlesslyPublic(cloud, deployment)];
   });
   return (await Promise.all(problems)).flat();
 }

@@ -7,7 +7,8 @@ import { DEFAULT_COLLECTION, SHARDS } from "../../../core/src/index.ts";
 import { type CompositeIndex, type ProjectFacts, seen } from "./facts.ts";
 import { errorFinding, type Finding, listed, warningFinding } from "./finding.ts";
 
-const DEPLOY = "run `firebase deploy --only firestore:indexes` with the entries of Tally's `firestore.indexes.json`";
+const DEPLOY_INDEXES =
+  "run `firebase deploy --only firestore:indexes` with the entries of Tally's `firestore.indexes.json`";
 
 /** An index as users write it. */
 export const nameOf = (index: Pick<CompositeIndex, "collectionGroup" | "fields">) =>
@@ -40,11 +41,11 @@ export function checkIndexes({ indexes, ownIndexes, target }: ProjectFacts): Fin
         finding(
           "index-broken",
           `the index ${name} could not be built, so ${effect}`,
-          `delete it in the console, then ${DEPLOY}`,
+          `delete it in the console, then ${DEPLOY_INDEXES}`,
         ),
       ];
     }
-    return [finding("index-missing", `the index ${name} is missing, so ${effect}`, DEPLOY)];
+    return [finding("index-missing", `the index ${name} is missing, so ${effect}`, DEPLOY_INDEXES)];
   });
 }
 
@@ -61,7 +62,7 @@ export function checkExemptions({ fields, ownIndexes, target }: ProjectFacts): F
     warningFinding(
       "fields-indexed",
       `${listed(indexed)} ${indexed.length === 1 ? "has" : "have"} single-field indexes, which cost storage and cap a counter at 500 writes a second`,
-      DEPLOY,
+      DEPLOY_INDEXES,
     ),
   ];
 }
@@ -77,7 +78,7 @@ export function checkGroupIndexes({ fields, ownIndexes }: ProjectFacts): Finding
       warningFinding(
         "index-missing",
         `the collection-group index of ${collectionGroup}.${fieldPath} is missing, so undoIncrementsOf and moveIncrements fail`,
-        DEPLOY,
+        DEPLOY_INDEXES,
       ),
     );
 }
@@ -103,7 +104,7 @@ export function checkTtl({ fields, ownIndexes }: ProjectFacts): Finding[] {
         warningFinding(
           "ttl",
           `${collectionGroup}.${fieldPath} has no working TTL policy, so ${EXPIRING[collectionGroup] ?? "a document"} stays for ever`,
-          `${DEPLOY}; unless your app has a collection of that id (docs/configuration.md)`,
+          `${DEPLOY_INDEXES}; unless your app has a collection of that id (docs/configuration.md)`,
         ),
       ];
     });
@@ -123,7 +124,7 @@ export function checkPlan({ plan, indexes }: ProjectFacts): Finding[] {
       errorFinding(
         "index-missing",
         `the index ${SHARDS} (shard, count, writes) is missing, so each measurement reads every shard instead of 2 documents`,
-        DEPLOY,
+        DEPLOY_INDEXES,
       ),
     ];
   }
@@ -134,7 +135,7 @@ export function checkPlan({ plan, indexes }: ProjectFacts): Finding[] {
     warningFinding(
       "plan",
       `Firestore sums the ${documents} shards of ${counter} by ${listed(used.indexes) || "no index"} for ${used.reads} reads, where (shard, count, writes) takes ${expected}`,
-      `${DEPLOY}, wait until the index is ready, and run doctor again`,
+      `${DEPLOY_INDEXES}, wait until the index is ready, and run doctor again`,
     ),
   ];
 }

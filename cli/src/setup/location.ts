@@ -1,5 +1,5 @@
 /** Where the database is, and which region of Cloud Functions is beside it. */
-import { MULTI_REGIONS, REGIONS } from "../../../functions/src/decisions.ts";
+import { MULTI_REGIONS, REGIONS, regionsNear } from "../../../functions/src/decisions.ts";
 import { CommandError, WRONG_USAGE } from "../commandError.ts";
 
 /** Of a new project. */
@@ -9,7 +9,7 @@ const LOCATIONS = [...Object.keys(MULTI_REGIONS), ...REGIONS];
 
 /** The regions of functions that are beside a database, the usual one first. */
 export function regionsBeside(location: string): readonly [string, ...string[]] {
-  return MULTI_REGIONS[location] ?? [location];
+  return regionsNear(location);
 }
 
 /** Whether functions in a region are beside a database. */

@@ -7,8 +7,8 @@
  */
 import { sdk } from "./coldStart.ts";
 import { packaging } from "./packaging.ts";
-import { invalidParameter } from "./parameterValue.ts";
-import { MULTI_REGIONS, REGIONS } from "./regions.ts";
+import { invalidParameter, isEmail } from "./parameterValue.ts";
+import { REGIONS, regionsNear } from "./regions.ts";
 import { neededRoles } from "./roles.ts";
 
 /** The oldest Node.js that firebase-admin runs on. */
@@ -44,17 +44,17 @@ function checkNode(version: string): void {
 
 function checkLocation(location: string): void {
   if (REGIONS.includes(location)) return;
-  const [nearest] = MULTI_REGIONS[location] ?? [];
+  const [nearest] = regionsNear(location);
   throw invalidParameter(
     "LOCATION",
     location,
-    nearest
+    nearest !== location
       ? `${nearest}, the region of functions that is nearest to a database in ${location}`
       : "a region of functions, such as us-central1: https://cloud.google.com/functions/docs/locations",
   );
 }
 
 function checkAccount(account: string): void {
-  if (/^[^@\s]+@[^@\s]+\.[^@\s]+$/.test(account)) return;
+  if (isEmail(account)) return;
   throw invalidParameter("SERVICE_ACCOUNT", account, "the whole email of a service account, or nothing");
 }

@@ -1,16 +1,8 @@
 /** Functions of the 2nd generation, and the upload of their source (https://cloud.google.com/functions/docs/reference/rest). */
 
-import { MULTI_REGIONS, REGIONS } from "../../../functions/src/decisions.ts";
+import { isEmail, MULTI_REGIONS, REGIONS } from "../../../functions/src/decisions.ts";
 import { notFound, operation, Refusal, route, type Service } from "../api.ts";
-import {
-  type Cloud,
-  type CloudFunction,
-  DEFAULT_ACCOUNT,
-  idOf,
-  isEmail,
-  PROJECT_NUMBER,
-  segmentAfter,
-} from "../cloud.ts";
+import { type Cloud, type CloudFunction, DEFAULT_ACCOUNT, idOf, PROJECT_NUMBER, segmentAfter } from "../cloud.ts";
 
 const HOST = "cloudfunctions.googleapis.com";
 
@@ -131,7 +123,7 @@ function checkAccount(cloud: Cloud, id: string, account: string | undefined): vo
   if (account === "") cloud.problems.add(`${id}: its account is an empty text`);
   else if (!isEmail(account))
     // What Cloud Functions answers is not known.
-    cloud.problems.add(`${id}: its account ${account} is no email`);
+    cloud.problems.add(`${id}: its account ${account} is not an email`);
   // `isServiceAccountPropagationError` in firebase-tools/lib/deploy/functions/release/executor.js
   else if (account.startsWith("firebase-fn-") && !cloud.accounts.has(account))
     throw new Refusal(403, `Permission denied on service account ${account} (or it may not exist).`);
