@@ -1,6 +1,6 @@
 /**
  * The app of a new user, deployed by the real Firebase CLI against a fake of Google's APIs: everything is created, and nothing looks
- * wrong. The faults that the fake finds are in testkit/rehearsal/rehearsal.test.ts.
+ * wrong. The faults that the fake finds are in testkit/rehearsal/fakeApis.test.ts.
  */
 import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

@@ -6,15 +6,15 @@ import { strFromU8, unzipSync } from "fflate";
 import { databaseOf, firestoreEntries } from "../../cli/src/firestoreEntries.ts";
 import type { FirebaseJson } from "../../cli/src/nearestFirebaseJson.ts";
 import { isEmail } from "../../functions/src/decisions.ts";
-import { type Cloud, type HandledRequest, idOf, policyOf, segmentAfter, type Upload } from "./cloud.ts";
+import { type Cloud, type HandledRequest, idOf, policyOf, segmentAfter } from "./cloud.ts";
 import { readFirebaseJson } from "./firebaseJson.ts";
-import type { Before } from "./resources.ts";
+import type { Snapshot } from "./resources.ts";
 import { tallyProblems } from "./tallyProblems.ts";
 
 export interface Run {
   readonly exitCode: number;
   readonly printed: string;
-  readonly before: Before;
+  readonly before: Snapshot;
 }
 
 /** @param folder  of the app */
@@ -25,9 +25,9 @@ export async function problemsOf(cloud: Cloud, folder: string, { exitCode, print
     ...failure,
     ...cloud.problems,
     ...cloud.requests.slice(before.requests).filter(isRefused).map(refusal),
-    ...missingParts(cloud),
-    ...jobs(cloud),
-    ...cloud.uploads.slice(before.uploads).flatMap(missingFiles),
+    ...missingQueuesAndJobs(cloud),
+    ...jobProblems(cloud),
+    ...cloud.uploads.slice(before.uploads).flatMap(missingTarballs),
     ...missingDatabases(cloud, json),
     ...(await tallyProblems(cloud, json)),
   ];
@@ -54,7 +54,7 @@ function refusal({ method, host, path, status, error }: HandledRequest): string 
 }
 
 /** The labels are set by `functionFromEndpoint` in firebase-tools/lib/gcp/cloudfunctionsv2.js. */
-function missingParts(cloud: Cloud): string[] {
+function missingQueuesAndJobs(cloud: Cloud): string[] {
   return [...cloud.functions.values()].flatMap(({ name, labels = {} }) => {
     const [id, region] = [idOf(name), segmentAfter(name, "locations")];
     const at = name.replace(/\/functions\/.*/, "");
@@ -72,7 +72,7 @@ function missingParts(cloud: Cloud): string[] {
 }
 
 /** A job calls a function in the name of an account, which needs the role on the service or in the project. */
-function jobs(cloud: Cloud): string[] {
+function jobProblems(cloud: Cloud): string[] {
   const project = policyOf(cloud, `projects/${cloud.project}`).bindings;
   return [...cloud.jobs.values()].flatMap(({ name, httpTarget }) => {
     const account = httpTarget?.oidcToken?.serviceAccountEmail;
@@ -97,7 +97,7 @@ function jobs(cloud: Cloud): string[] {
 const INVOKERS = ["roles/run.invoker", "roles/run.admin", "roles/editor", "roles/owner"];
 
 /** Cloud Build installs what is in the upload. A tarball that a `file:` names must be in it. */
-function missingFiles({ zip }: Upload): string[] {
+function missingTarballs(zip: Uint8Array): string[] {
   const files = unzipSync(zip, { filter: ({ name }) => !name.includes("/") });
   const { dependencies = {} } = files["package.json"] ? JSON.parse(strFromU8(files["package.json"])) : {};
   const tarballs = Object.values<string>(dependencies).flatMap((one) => /^file:(.+\.tgz)$/.exec(one)?.[1] ?? []);

@@ -9,7 +9,7 @@ import type { GoogleApis } from "../../cli/src/doctor/googleApis.ts";
 import { readApis } from "../../cli/src/doctor/readApis.ts";
 import type { FirebaseJson } from "../../cli/src/nearestFirebaseJson.ts";
 import { type Cloud, idOf, segmentAfter } from "./cloud.ts";
-import { googleApis } from "./googleApis.ts";
+import { fakeApis } from "./fakeApis.ts";
 import { publicFunctions } from "./resources.ts";
 
 const readOwn = (file: string) => readFileSync(fileURLToPath(new URL(`../../${file}`, import.meta.url)), "utf8");
@@ -49,16 +49,16 @@ function needlesslyPublic(cloud: Cloud, deployment: Deployment): string[] {
   const names = new Map([...deployment.functions].map(([name, { name: id, region }]) => [`${region}/${id}`, name]));
   return publicFunctions(cloud).flatMap(({ name }) => {
     const id = idOf(name);
-    const function_ = names.get(`${segmentAfter(name, "locations")}/${id}`);
-    const parameter = ASKED_BY[function_ ?? ""];
-    if (!function_ || (parameter && variablesOf(deployment)?.[parameter])) return [];
+    const functionName = names.get(`${segmentAfter(name, "locations")}/${id}`);
+    const parameter = ASKED_BY[functionName ?? ""];
+    if (!functionName || (parameter && variablesOf(deployment)?.[parameter])) return [];
     return [`${id} is public, and nothing asks for it`];
   });
 }
 
 /** The APIs as `doctor` reads them. */
 function readOnly(cloud: Cloud): GoogleApis {
-  const answer = googleApis(cloud);
+  const answer = fakeApis(cloud);
   const ask = (method: "GET" | "POST", host: string, path: string) => {
     const { status, body } = answer({ method, host, url: `/${path}`, bytes: new Uint8Array() });
     return { status, body: JSON.parse(JSON.stringify(body)) };

@@ -8,12 +8,12 @@ import { join } from "node:path";
 import { strToU8, zipSync } from "fflate";
 import { beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { DEFAULT_PARAMETERS } from "../../functions/src/decisions.ts";
-import type { Body } from "./api.ts";
 import { createCloud, DEFAULT_ACCOUNT } from "./cloud.ts";
-import { recordedApis } from "./googleApis.ts";
+import { recordedApis } from "./fakeApis.ts";
 import { problemsOf } from "./problems.ts";
-import { beforeOf } from "./resources.ts";
-import { type Scenario, USUAL } from "./scenario.ts";
+import { snapshotOf } from "./resources.ts";
+import type { Body } from "./routes.ts";
+import { DEFAULT_SCENARIO, type Scenario } from "./scenario.ts";
 
 const ROOT = "projects/demo-app";
 const AT = `${ROOT}/locations/us-central1`;
@@ -108,9 +108,9 @@ async function problemsAfter(
   firestore: object = {},
 ): Promise<string> {
   writeFileSync(join(folder, "firebase.json"), JSON.stringify({ firestore }));
-  const cloud = createCloud("demo-app", { ...USUAL, ...scenario });
+  const cloud = createCloud("demo-app", { ...DEFAULT_SCENARIO, ...scenario });
   const answer = recordedApis(cloud);
-  const before = beforeOf(cloud);
+  const before = snapshotOf(cloud);
   const requests = rightDeployment(cloud.scenario.databases["(default)"]?.locationId ?? "");
   change(requests);
   for (const [method, host, url, sent] of Object.values(requests)) {
