@@ -12,7 +12,7 @@ import { type Cloud, idOf, segmentAfter } from "./cloud.ts";
 import { fakeApis } from "./fakeApis.ts";
 import { publicFunctions } from "./resources.ts";
 
-const readOwn = (file: string) => readFileSync(fileURLToPath(new URL(`../../${file}`, import.meta.url)), "utf8");
+const readShipped = (file: string) => readFileSync(fileURLToPath(new URL(`../../${file}`, import.meta.url)), "utf8");
 
 /** What a project without data does not show. */
 const NO_DATA = { unseen: "a rehearsal has no data" };
@@ -33,8 +33,8 @@ export async function tallyProblems(cloud: Cloud, json: FirebaseJson | undefined
       ...(cloud.accounts.has(account ?? "") ? {} : { grants: { unseen: "an account of your own" } }),
       ...{ target: own, reads: 0 },
       declared: { value: declaredDatabase(json, database) },
-      ownRules: { value: readOwn("firestore.rules") },
-      ownIndexes: { value: JSON.parse(readOwn("firestore.indexes.json")) },
+      shippedRules: { value: readShipped("firestore.rules") },
+      shippedIndexes: { value: JSON.parse(readShipped("firestore.indexes.json")) },
       ...{ plan: NO_DATA, counters: NO_DATA, regions: NO_DATA, appCheck: NO_DATA },
     });
     return [...findings.map(({ problem, remedy }) => `${problem} → ${remedy}`), ...needlesslyPublic(cloud, deployment)];

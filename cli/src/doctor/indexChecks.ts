@@ -14,8 +14,8 @@ const DEPLOY_INDEXES =
 export const nameOf = (index: Pick<CompositeIndex, "collectionGroup" | "fields">) =>
   `${index.collectionGroup} (${index.fields.map(({ fieldPath }) => fieldPath).join(", ")})`;
 
-export function checkIndexes({ indexes, ownIndexes, target }: ProjectFacts): Finding[] {
-  const [deployed, own] = [seen(indexes), seen(ownIndexes)];
+export function checkIndexes({ indexes, shippedIndexes, target }: ProjectFacts): Finding[] {
+  const [deployed, own] = [seen(indexes), seen(shippedIndexes)];
   if (!deployed || !own) return [];
   return own.indexes.flatMap((one) => {
     const wanted = { ...one, collectionGroup: renamed(one.collectionGroup, target.collection) };
@@ -49,8 +49,8 @@ export function checkIndexes({ indexes, ownIndexes, target }: ProjectFacts): Fin
   });
 }
 
-export function checkExemptions({ fields, ownIndexes, target }: ProjectFacts): Finding[] {
-  const [deployed, own] = [seen(fields), seen(ownIndexes)];
+export function checkExemptions({ fields, shippedIndexes, target }: ProjectFacts): Finding[] {
+  const [deployed, own] = [seen(fields), seen(shippedIndexes)];
   if (!deployed || !own) return [];
   const indexed = own.fieldOverrides
     .filter(({ indexes }) => indexes.length === 0)
@@ -68,8 +68,8 @@ export function checkExemptions({ fields, ownIndexes, target }: ProjectFacts): F
 }
 
 /** The collection-group index of `tallyEntries.once`, by which a server finds what an account has counted. */
-export function checkGroupIndexes({ fields, ownIndexes }: ProjectFacts): Finding[] {
-  const [deployed, own] = [seen(fields), seen(ownIndexes)];
+export function checkGroupIndexes({ fields, shippedIndexes }: ProjectFacts): Finding[] {
+  const [deployed, own] = [seen(fields), seen(shippedIndexes)];
   if (!deployed || !own) return [];
   return own.fieldOverrides
     .filter(({ indexes }) => indexes.some(({ queryScope }) => queryScope === "COLLECTION_GROUP"))
@@ -91,8 +91,8 @@ const EXPIRING: Readonly<Record<string, string>> = {
   tallyKeys: "a document of each key of a rate limit on servers",
 };
 
-export function checkTtl({ fields, ownIndexes }: ProjectFacts): Finding[] {
-  const [deployed, own] = [seen(fields), seen(ownIndexes)];
+export function checkTtl({ fields, shippedIndexes }: ProjectFacts): Finding[] {
+  const [deployed, own] = [seen(fields), seen(shippedIndexes)];
   if (!deployed || !own) return [];
   return own.fieldOverrides
     .filter(({ ttl }) => ttl)

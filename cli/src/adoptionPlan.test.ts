@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { planAdoption, type StoredCounter, whyNotEnded, writesOf } from "./adoption.ts";
+import { planAdoption, type StoredCounter, whyNotEnded, writesOf } from "./adoptionPlan.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
