@@ -90,7 +90,7 @@ test("the web entry imports only firebase/firestore, the React entry only this p
   expect(imports("react")).toEqual(["firestore-tally", "react"]);
   expect(imports("beacon")).toEqual([]);
   expect(imports("admin")).toEqual(["firebase-admin/firestore", "node:timers/promises", "node:util"]);
-  expect(imports("testing")).toEqual(["node:fs", "node:module", "node:path", "node:timers/promises"]);
+  expect(imports("testing")).toEqual(["node:fs", "node:module", "node:os", "node:path", "node:timers/promises"]);
 });
 
 describe("the command line", () => {

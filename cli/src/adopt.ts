@@ -7,8 +7,8 @@ import { AggregateField, type Query } from "firebase-admin/firestore";
 import { counterDoc } from "../../admin/src/internal.ts";
 import { SHARDS } from "../../core/src/index.ts";
 import { PRICES, priceOf } from "../../costs/src/index.ts";
-import { type Adopted, adoptCounter, endAdoption } from "./adoptCounter.ts";
-import type { Adoption } from "./adoption.ts";
+import { type AdoptionResult, adoptCounter, endAdoption } from "./adoptCounter.ts";
+import type { AdoptionPlan } from "./adoptionPlan.ts";
 import type { CommandContext } from "./commandContext.ts";
 import { confirm } from "./confirm.ts";
 import { describeTarget } from "./databaseTarget.ts";
@@ -41,7 +41,7 @@ export async function adopt(context: CommandContext, options: AdoptOptions, ids:
       action: `${action} ${ids.length > 0 && ids.length <= 3 ? ids.join(", ") : pluralize(counters, "counter")}`,
       size: async () => describeCost(counters, ids.length > 0 ? await shardsOf(context, ids) : shards, end),
     });
-  const run = await forEachItem<Adopted>(
+  const run = await forEachItem<AdoptionResult>(
     {
       noun: "counter",
       ids: () => adoptedIds(context, ids.length > 0 ? named : undefined, after),
@@ -94,7 +94,7 @@ async function* adoptedIds(context: CommandContext, named: readonly string[] | u
 }
 
 /** Whether the functions have published the last counter that was triggered; `null` if none was. */
-async function waitForPublish(context: CommandContext, run: Run<Adopted>): Promise<boolean | null> {
+async function waitForPublish(context: CommandContext, run: Run<AdoptionResult>): Promise<boolean | null> {
   const triggered = run.outcomes.filter(succeeded).findLast((one) => "publishes" in one && one.publishes);
   if (!triggered) return null;
   for (const end = Date.now() + PUBLISH_TIMEOUT_MS; Date.now() < end; await sleep(500))
@@ -112,7 +112,7 @@ function describeCost(counters: number, shards: number, end: boolean): string {
 
 const LISTED = 20;
 
-function printRun(run: Run<Adopted>, how: { dryRun: boolean; end: boolean; isPublished: boolean | null }): void {
+function printRun(run: Run<AdoptionResult>, how: { dryRun: boolean; end: boolean; isPublished: boolean | null }): void {
   const results = run.outcomes.filter(succeeded);
   const left = results.flatMap((one) =>
     one.leftAlone === undefined ? [] : [`${escapeControls(one.id)}: ${escapeControls(one.leftAlone)}`],
@@ -120,11 +120,11 @@ function printRun(run: Run<Adopted>, how: { dryRun: boolean; end: boolean; isPub
   const changed = results.filter(({ writes }) => writes > 0);
   const would = how.dryRun ? "would be " : "";
   print(
-    `${pluralize(changed.length, "counter")} ${would}${how.end ? "ended" : "adopted"}, ${results.length - changed.length - left.length} as before.`,
+    `${pluralize(changed.length, "counter")} ${would}${how.end ? "ended" : "adopted"}, ${results.length - changed.length - left.length} unchanged.`,
   );
   if (!how.end) {
     const plans = changed.filter((one) => "total" in one);
-    const counted = (of: (one: Adoption) => number) => plans.reduce((all, one) => all + of(one), 0);
+    const counted = (of: (one: AdoptionPlan) => number) => plans.reduce((all, one) => all + of(one), 0);
     const completed = counted((plan) => plan.completed.length);
     const created = counted((plan) => plan.created.length);
     const published = pluralize(plans.filter(({ publishes }) => publishes).length, "total");
@@ -139,6 +139,6 @@ function printRun(run: Run<Adopted>, how: { dryRun: boolean; end: boolean; isPub
   print(paint("dim", `${pluralize(writes, "write")}.`));
   if (how.isPublished === false)
     print(
-      `\n${paint("yellow", "!")} The functions have not published the last of them. Deploy them, with ADOPTED=yes.`,
+      `\n${paint("yellow", "!")} The functions have not published the last counter. Set ADOPTED=yes and deploy the functions.`,
     );
 }

@@ -5,11 +5,11 @@
 import { type DocumentReference, FieldValue, type WriteBatch } from "firebase-admin/firestore";
 import { type CounterRef, counterDoc, retry } from "../../admin/src/internal.ts";
 import { BASE_SHARD, CounterError, isPreconditionFailure, SHARDS } from "../../core/src/index.ts";
-import { type Adoption, planAdoption, type StoredCounter, whyNotEnded, writesOf } from "./adoption.ts";
+import { type AdoptionPlan, planAdoption, type StoredCounter, whyNotEnded, writesOf } from "./adoptionPlan.ts";
 
 /** What is done, in how many writes; or why the counter is left alone. */
-export type Adopted = { readonly writes: number } & (
-  | (Adoption & { readonly leftAlone?: never })
+export type AdoptionResult = { readonly writes: number } & (
+  | (AdoptionPlan & { readonly leftAlone?: never })
   | { readonly ended: boolean; readonly leftAlone?: never }
   | { readonly leftAlone: string }
 );
@@ -18,7 +18,7 @@ export type Adopted = { readonly writes: number } & (
 const RETRIES = 20;
 
 /** Cost: 1 read and 1 per shard, and the writes of the plan; again if a shard was created or deleted in between. */
-export async function adoptCounter(ref: CounterRef, dryRun = false): Promise<Adopted> {
+export async function adoptCounter(ref: CounterRef, dryRun = false): Promise<AdoptionResult> {
   const document = counterDoc(ref);
   const shards = document.collection(SHARDS);
   return await retry(async () => {
@@ -33,7 +33,7 @@ export async function adoptCounter(ref: CounterRef, dryRun = false): Promise<Ado
       if (plan.setsNumShards) batch.set(document, { num_shards: plan.numShards }, { merge: true });
       for (const id of plan.completed) batch.update(shards.doc(id), { shard: id, count: none, writes: none });
       for (const shard of plan.created) batch.create(shards.doc(shard), { shard, count: 0, writes: 0 });
-      if (plan.publishes) wake(batch, shards.doc(BASE_SHARD));
+      if (plan.publishes) triggerMeasurement(batch, shards.doc(BASE_SHARD));
       try {
         await batch.commit();
         return { ...plan, writes };
@@ -50,7 +50,7 @@ export async function adoptCounter(ref: CounterRef, dryRun = false): Promise<Ado
 }
 
 /** Cost: 1 read and 1 per shard, and 2 writes if the counter was adopted. */
-export async function endAdoption(ref: CounterRef, dryRun = false): Promise<Adopted> {
+export async function endAdoption(ref: CounterRef, dryRun = false): Promise<AdoptionResult> {
   const document = counterDoc(ref);
   return await retry(async () => {
     const stored = await readStored(document);
@@ -61,7 +61,7 @@ export async function endAdoption(ref: CounterRef, dryRun = false): Promise<Adop
     const batch = ref.firestore.batch();
     batch.update(document, { num_shards: FieldValue.delete() });
     // The counter may be idle. Its shards are silent from now on, so it must be polled until they are folded.
-    wake(batch, document.collection(SHARDS).doc(BASE_SHARD));
+    triggerMeasurement(batch, document.collection(SHARDS).doc(BASE_SHARD));
     await batch.commit();
     return { ended: true, writes: 2 };
   });
@@ -73,7 +73,7 @@ async function readStored(document: DocumentReference): Promise<StoredCounter> {
 }
 
 /** Writes `base`, whose event makes the functions measure and publish the counter. */
-function wake(batch: WriteBatch, base: DocumentReference): void {
+function triggerMeasurement(batch: WriteBatch, base: DocumentReference): void {
   const counted = { count: FieldValue.increment(0), writes: FieldValue.increment(1) };
   batch.set(base, { shard: BASE_SHARD, ...counted, at: FieldValue.serverTimestamp() }, { merge: true });
 }

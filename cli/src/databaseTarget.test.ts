@@ -1,5 +1,6 @@
+import { join } from "node:path";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { describeTarget, resolveTarget } from "./databaseTarget.ts";
 
 const files = (texts: Record<string, string>) => (path: string) => {
@@ -8,6 +9,10 @@ const files = (texts: Record<string, string>) => (path: string) => {
   return text;
 };
 const none = files({});
+
+/** Works in a folder of this repository. */
+const workIn = (folder: string) => vi.spyOn(process, "cwd").mockReturnValue(join(process.cwd(), folder));
+afterEach(() => void vi.restoreAllMocks());
 
 const PROJECT_SOURCES = ["--project", "GOOGLE_CLOUD_PROJECT", "GCLOUD_PROJECT", "the key file", ".firebaserc"] as const;
 
@@ -36,7 +41,13 @@ describe("the project", () => {
 
   test("is found from a folder of the project", () => {
     const read = files({ "../../.firebaserc": '{"projects":{"default":"shop"}}' });
+    workIn("cli/src");
     expect(resolveTarget({}, {}, read).project).toBe("shop");
+  });
+
+  test("is not taken from outside of the repository", () => {
+    const read = files({ "../.firebaserc": '{"projects":{"default":"shop"}}' });
+    expect(() => resolveTarget({}, {}, read)).toThrow("--project");
   });
 
   test("is never guessed: without one, the error says how to name it", () => {
@@ -65,6 +76,7 @@ describe("the emulator", () => {
     ["firebase.json", { host: "::" }, "[::1]:8080"],
     ["firebase.json", { host: "shop.local" }, "shop.local:8080"],
   ])("without a value has the address of %s: %j", (path, firestore, address) => {
+    workIn("cli/src");
     const text = `{ "emulators": { "firestore": ${JSON.stringify(firestore)} } } // of the shop`;
     const read = (variables: object) =>
       resolveTarget({ project: "shop", emulator: true }, { ...variables }, files({ [path]: text })).emulator;

@@ -1,8 +1,5 @@
-/**
- * What `firebase.json` says about emulators and databases. It is the nearest one, from the working folder upwards, as for the Firebase
- * CLI.
- */
-import { sep } from "node:path";
+/** What the nearest `firebase.json` says about emulators and databases. */
+import { projectFolders } from "./projectFolders.ts";
 import { readJson } from "./setup/json.ts";
 
 /** Returns the text of a file. Throws if there is none. */
@@ -16,13 +13,7 @@ interface Address {
 /** The fields that are read: https://firebase.google.com/docs/cli#the_firebasejson_file */
 export interface FirebaseJson {
   readonly emulators?: Readonly<Record<string, Address | undefined>>;
-  readonly firestore?: FirestoreEntry | readonly FirestoreEntry[];
-}
-
-export interface FirestoreEntry {
-  readonly database?: string;
-  readonly location?: string;
-  readonly edition?: string;
+  readonly firestore?: unknown;
 }
 
 /** @throws CommandError if it is no JSON */
@@ -31,13 +22,12 @@ export function nearestFirebaseJson(readFile: ReadFile): FirebaseJson | undefine
   return path === undefined || text === undefined ? undefined : readJson(path, text);
 }
 
-/** The text of a file in the working folder, or else in the nearest folder above that has it. */
+/** The text of a file in the working folder, or else in the nearest folder of the project above that has it. */
 export function nearestText(
   readFile: ReadFile,
   name: string,
 ): { readonly path: string; readonly text: string } | undefined {
-  const depth = process.cwd().split(sep).length;
-  for (let up = 0; up < depth; up++) {
+  for (const up of projectFolders(process.cwd()).keys()) {
     const path = `${"../".repeat(up)}${name}`;
     try {
       return { path, text: readFile(path) };

@@ -72,8 +72,8 @@ export function sampleOf(counters: readonly SampledCounter[], changes: Partial<C
 export function healthyFacts(changes: Partial<ProjectFacts> = {}): ProjectFacts {
   return {
     target: { project: "demo", database: "(default)", collection: "counters", emulator: null },
-    ownRules: { value: OWN_RULES },
-    ownIndexes: { value: { indexes, fieldOverrides } },
+    shippedRules: { value: OWN_RULES },
+    shippedIndexes: { value: { indexes, fieldOverrides } },
     rules: { value: { source: OWN_RULES } },
     database: { value: { locationId: "eur3", type: "FIRESTORE_NATIVE", edition: "STANDARD" } },
     declared: { value: { location: "eur3", edition: "STANDARD" } },

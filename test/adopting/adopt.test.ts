@@ -78,7 +78,7 @@ test("a dormant counter is published: what it has is not today's, and the comman
   expect(await idsOf(id)).toEqual(OLD_IDS);
   const { stdout } = await run("adopt", id, "--yes");
   expect(stdout).toBe(
-    "1 counter adopted, 0 as before.\n10 shards completed, 0 created, and 1 total published: 1,000 in all.\n11 writes.\n",
+    "1 counter adopted, 0 unchanged.\n10 shards completed, 0 created, and 1 total published: 1,000 in all.\n11 writes.\n",
   );
   await settles(id, 1_000);
   expect(await fieldOf(id, "windows")).toBeNull();

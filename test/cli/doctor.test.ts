@@ -68,7 +68,7 @@ function readFacts(firestore: Firestore = db, sample = 20): Promise<ProjectFacts
     yes: false,
     ref: (id: string) => counter(firestore as never, id),
   };
-  return readProject(context, { sample, readOwn: (file) => readFileSync(file, "utf8") });
+  return readProject(context, { sample, readShipped: (file) => readFileSync(file, "utf8") });
 }
 
 const examine = async (firestore?: Firestore) => findingsOf(await readFacts(firestore));

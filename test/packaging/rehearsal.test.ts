@@ -1,6 +1,6 @@
 /**
  * The app of a new user, deployed by the real Firebase CLI against a fake of Google's APIs: everything is created, and nothing looks
- * wrong. The faults that the fake finds are in testkit/rehearsal/rehearsal.test.ts.
+ * wrong. The faults that the fake finds are in testkit/rehearsal/fakeApis.test.ts.
  */
 import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -197,7 +197,7 @@ describe("deployed", { tags: "nightly" }, () => {
     const { deploy } = await rehearse(await createApp(), { parameters, scenario: { accounts } });
     const { exitCode, problems, createdAccounts } = await deploy();
     expect([exitCode, createdAccounts]).toEqual([0, []]);
-    expect(problems.join("\n")).toMatch(/which the functions run as, lacks roles\/cloudtasks.enqueuer/);
+    expect(problems.join("\n")).toMatch(/the functions' account, lacks roles\/cloudtasks.enqueuer/);
   });
 
   test.each<[fault: string, setting: Setting, found: RegExp]>([

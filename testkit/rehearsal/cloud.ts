@@ -2,7 +2,7 @@
  * What exists in the project: the state behind the answers, in the shapes of the APIs' references. A deployment changes it, and a second
  * one finds it.
  */
-import type { Edition, Scenario } from "./scenario.ts";
+import type { ApiEdition, Scenario } from "./scenario.ts";
 
 export const PROJECT_NUMBER = "123456789012";
 
@@ -53,7 +53,7 @@ export interface Job {
 export interface Database {
   readonly name: string;
   readonly locationId: string;
-  readonly databaseEdition: Edition;
+  readonly databaseEdition: ApiEdition;
   readonly type: string;
 }
 
@@ -63,17 +63,11 @@ export interface Policy {
   readonly etag?: string;
 }
 
-export interface Upload {
-  readonly object: string;
-  readonly zip: Uint8Array;
-}
-
 /** A request of the deployment, and how it was answered. */
 export interface HandledRequest {
   readonly method: string;
   readonly host: string;
   readonly path: string;
-  readonly body: unknown;
   readonly status: number;
   /** Of a request that was refused. */
   readonly error?: string | undefined;
@@ -100,7 +94,8 @@ export interface Cloud {
   readonly accounts: Set<string>;
   readonly enabledApis: Set<string>;
   readonly operations: Map<string, object>;
-  readonly uploads: Upload[];
+  /** The archives of functions' sources. */
+  readonly uploads: Uint8Array[];
   /** What a deployment asked for that looks wrong, and that Google is not known to refuse. */
   readonly problems: Set<string>;
   /** A new id of a kind: `index-1`. */
@@ -147,9 +142,4 @@ export function idOf(name: string): string {
 export function segmentAfter(name: string, segment: string): string {
   const segments = name.split("/");
   return segments[segments.indexOf(segment) + 1] ?? "";
-}
-
-/** Whether a text can be an account. */
-export function isEmail(text: string | undefined): boolean {
-  return /^[^@\s]+@[^@\s]+\.[^@\s]+$/.test(text ?? "");
 }

@@ -1,23 +1,14 @@
-/** What an app's `firebase.json` says of its databases. */
+/** The `firebase.json` of an app. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { parse } from "jsonc-parser";
+import type { FirebaseJson } from "../../cli/src/nearestFirebaseJson.ts";
+import { parseJson } from "../../cli/src/setup/json.ts";
 
-export interface NamedDatabase {
-  readonly database: string;
-  readonly location?: string;
-  readonly edition?: string;
-}
-
-/** @returns an entry for each database, in the file's order; none without a file */
-export function databasesIn(folder: string): NamedDatabase[] {
-  let config: { firestore?: unknown };
+/** @returns `undefined` if there is none, or it is no JSON: then the deployment fails, and tells that */
+export function readFirebaseJson(folder: string): FirebaseJson | undefined {
   try {
-    // The CLI allows comments: firebase-tools/lib/loadCJSON.js
-    config = parse(readFileSync(join(folder, "firebase.json"), "utf8"));
+    return parseJson(readFileSync(join(folder, "firebase.json"), "utf8")) as FirebaseJson | undefined;
   } catch {
-    return [];
+    return undefined;
   }
-  const entries = [config?.firestore ?? []].flat() as Partial<NamedDatabase>[];
-  return entries.map((one) => ({ ...one, database: one.database ?? "(default)" }));
 }

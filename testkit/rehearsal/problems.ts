@@ -3,29 +3,33 @@
  * `doctor` finds of Tally.
  */
 import { strFromU8, unzipSync } from "fflate";
-import { type Cloud, type HandledRequest, idOf, isEmail, policyOf, segmentAfter, type Upload } from "./cloud.ts";
-import { databasesIn } from "./firebaseJson.ts";
-import type { Before } from "./resources.ts";
+import { databaseOf, firestoreEntries } from "../../cli/src/firestoreEntries.ts";
+import type { FirebaseJson } from "../../cli/src/nearestFirebaseJson.ts";
+import { isEmail } from "../../functions/src/decisions.ts";
+import { type Cloud, type HandledRequest, idOf, policyOf, segmentAfter } from "./cloud.ts";
+import { readFirebaseJson } from "./firebaseJson.ts";
+import type { Snapshot } from "./resources.ts";
 import { tallyProblems } from "./tallyProblems.ts";
 
 export interface Run {
   readonly exitCode: number;
   readonly printed: string;
-  readonly before: Before;
+  readonly before: Snapshot;
 }
 
 /** @param folder  of the app */
 export async function problemsOf(cloud: Cloud, folder: string, { exitCode, printed, before }: Run): Promise<string[]> {
+  const json = readFirebaseJson(folder);
   const failure = exitCode === 0 ? [] : [`the deployment failed: ${errorIn(printed)}`];
   return [
     ...failure,
     ...cloud.problems,
     ...cloud.requests.slice(before.requests).filter(isRefused).map(refusal),
-    ...missingParts(cloud),
-    ...jobs(cloud),
-    ...cloud.uploads.slice(before.uploads).flatMap(missingFiles),
-    ...databases(cloud, folder),
-    ...(await tallyProblems(cloud)),
+    ...missingQueuesAndJobs(cloud),
+    ...jobProblems(cloud),
+    ...cloud.uploads.slice(before.uploads).flatMap(missingTarballs),
+    ...missingDatabases(cloud, json),
+    ...(await tallyProblems(cloud, json)),
   ];
 }
 
@@ -50,7 +54,7 @@ function refusal({ method, host, path, status, error }: HandledRequest): string 
 }
 
 /** The labels are set by `functionFromEndpoint` in firebase-tools/lib/gcp/cloudfunctionsv2.js. */
-function missingParts(cloud: Cloud): string[] {
+function missingQueuesAndJobs(cloud: Cloud): string[] {
   return [...cloud.functions.values()].flatMap(({ name, labels = {} }) => {
     const [id, region] = [idOf(name), segmentAfter(name, "locations")];
     const at = name.replace(/\/functions\/.*/, "");
@@ -68,13 +72,15 @@ function missingParts(cloud: Cloud): string[] {
 }
 
 /** A job calls a function in the name of an account, which needs the role on the service or in the project. */
-function jobs(cloud: Cloud): string[] {
+function jobProblems(cloud: Cloud): string[] {
   const project = policyOf(cloud, `projects/${cloud.project}`).bindings;
   return [...cloud.jobs.values()].flatMap(({ name, httpTarget }) => {
     const account = httpTarget?.oidcToken?.serviceAccountEmail;
     // The reference asks for an account's email. What Cloud Scheduler answers to another text is not known.
-    if (httpTarget?.oidcToken && !isEmail(account))
-      return [`${idOf(name)} calls as ${JSON.stringify(account)}, which is no email, so it is refused or never runs`];
+    if (httpTarget?.oidcToken && !isEmail(account ?? ""))
+      return [
+        `${idOf(name)} calls as ${JSON.stringify(account)}, which is not an email. Cloud Scheduler may refuse the job or never run it`,
+      ];
     // `scheduleIdForFunction`, as above
     const [, id] = /\/jobs\/firebase-schedule-(.+)$/.exec(name) ?? [];
     const service = id?.replace(`-${segmentAfter(name, "locations")}`, "");
@@ -91,7 +97,7 @@ function jobs(cloud: Cloud): string[] {
 const INVOKERS = ["roles/run.invoker", "roles/run.admin", "roles/editor", "roles/owner"];
 
 /** Cloud Build installs what is in the upload. A tarball that a `file:` names must be in it. */
-function missingFiles({ zip }: Upload): string[] {
+function missingTarballs(zip: Uint8Array): string[] {
   const files = unzipSync(zip, { filter: ({ name }) => !name.includes("/") });
   const { dependencies = {} } = files["package.json"] ? JSON.parse(strFromU8(files["package.json"])) : {};
   const tarballs = Object.values<string>(dependencies).flatMap((one) => /^file:(.+\.tgz)$/.exec(one)?.[1] ?? []);
@@ -100,16 +106,10 @@ function missingFiles({ zip }: Upload): string[] {
     .map((path) => `the build cannot install ${path}, which the upload lacks`);
 }
 
-/** The CLI creates a missing database, the first of a list, with what `firebase.json` says; of an existing one it ignores that. */
-function databases(cloud: Cloud, folder: string): string[] {
-  return databasesIn(folder).flatMap(({ database, location, edition }) => {
-    const found = cloud.databases.get(`projects/${cloud.project}/databases/${database}`);
-    if (!found) return [`the database ${database} of firebase.json does not exist`];
-    const actual = { location: found.locationId, edition: found.databaseEdition.toLowerCase() };
-    const differs = (name: keyof typeof actual, wanted: string | undefined) =>
-      wanted && wanted.toLowerCase() !== actual[name]
-        ? [`firebase.json has ${name} ${wanted} for the database ${database}, which is ${actual[name]}`]
-        : [];
-    return [...differs("location", location), ...differs("edition", edition)];
-  });
+/** The CLI creates a missing database: the first of a list only. */
+function missingDatabases(cloud: Cloud, json: FirebaseJson | undefined): string[] {
+  return firestoreEntries(json)
+    .flatMap((entry) => databaseOf(entry) ?? [])
+    .filter((database) => !cloud.databases.has(`projects/${cloud.project}/databases/${database}`))
+    .map((database) => `the database ${database} of firebase.json does not exist`);
 }

@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo, Socket } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { createSecureContext, TLSSocket } from "node:tls";
-import type { Answer, Request } from "./googleApis.ts";
+import type { ApiAnswer, ApiRequest } from "./fakeApis.ts";
 
 export interface Proxy {
   /** The value of `HTTPS_PROXY`. */
@@ -17,7 +17,7 @@ export interface Proxy {
 
 export async function startProxy(
   certificate: { readonly key: string; readonly cert: string },
-  answer: (request: Request) => Answer,
+  answer: (request: ApiRequest) => ApiAnswer,
 ): Promise<Proxy> {
   const secureContext = createSecureContext(certificate);
   const respond = async (request: IncomingMessage, response: ServerResponse) => {

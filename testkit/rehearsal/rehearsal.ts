@@ -12,16 +12,16 @@ import { promisify, stripVTControlCharacters } from "node:util";
 import { copyApp } from "./appCopy.ts";
 import { createCertificate } from "./certificate.ts";
 import { type Cloud, createCloud } from "./cloud.ts";
-import { recordedApis } from "./googleApis.ts";
+import { recordedApis } from "./fakeApis.ts";
 import { problemsOf } from "./problems.ts";
 import { startProxy } from "./proxy.ts";
-import { beforeOf, type Resources, resourcesOf } from "./resources.ts";
-import { type Scenario, USUAL } from "./scenario.ts";
+import { type Resources, resourcesOf, snapshotOf } from "./resources.ts";
+import { DEFAULT_SCENARIO, type Scenario } from "./scenario.ts";
 
 const FIREBASE = createRequire(import.meta.url).resolve("firebase-tools/lib/bin/firebase.js");
 
 /** The project of a rehearsal that names none. */
-const PROJECT = "demo-app";
+export const DEFAULT_PROJECT = "demo-app";
 
 export interface RehearsalOptions {
   /** Of the app. */
@@ -58,7 +58,7 @@ export interface Rehearsal {
 }
 
 export async function startRehearsal(options: RehearsalOptions): Promise<Rehearsal> {
-  const { folder: app, scenario, project = PROJECT, signal, onLine } = options;
+  const { folder: app, scenario, project = DEFAULT_PROJECT, signal, onLine } = options;
   const scratch = mkdtempSync(join(tmpdir(), "tally-rehearsal-"));
   const folder = join(scratch, "app");
   try {
@@ -66,7 +66,7 @@ export async function startRehearsal(options: RehearsalOptions): Promise<Rehears
     const [certificate, registry] = await Promise.all([createCertificate(), registryHost()]);
     const authorities = join(scratch, "authorities.pem");
     writeFileSync(authorities, [...ownAuthorities(), certificate.cert].join("\n"));
-    const cloud = createCloud(project, { ...USUAL, ...scenario });
+    const cloud = createCloud(project, { ...DEFAULT_SCENARIO, ...scenario });
     const proxy = await startProxy(certificate, recordedApis(cloud));
     const env = {
       ...environment(proxy.url, registry),
@@ -76,7 +76,7 @@ export async function startRehearsal(options: RehearsalOptions): Promise<Rehears
     return {
       ...{ folder, cloud },
       async deploy(...args) {
-        const before = beforeOf(cloud);
+        const before = snapshotOf(cloud);
         cloud.problems.clear();
         const start = performance.now();
         const { exitCode, printed } = await firebase(argumentsOf(project, args), folder, env, { signal, onLine });

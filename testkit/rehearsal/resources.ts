@@ -2,7 +2,7 @@
 import { unzipSync } from "fflate";
 import { type Cloud, type CloudFunction, idOf, policyOf, segmentAfter } from "./cloud.ts";
 
-export interface DeployedFunction {
+export interface FunctionSummary {
   readonly name: string;
   readonly region: string;
   readonly runtime: string;
@@ -16,7 +16,7 @@ export interface DeployedFunction {
 
 /** All that exists afterwards, but for `changes`, `roles` and `uploads`, which are of the deployment. */
 export interface Resources {
-  readonly functions: readonly DeployedFunction[];
+  readonly functions: readonly FunctionSummary[];
   /** Functions created, updated and deleted. */
   readonly changes: { readonly created: number; readonly updated: number; readonly deleted: number };
   readonly queues: readonly string[];
@@ -40,17 +40,17 @@ export interface Resources {
 }
 
 /** What there was before a deployment. */
-export interface Before {
+export interface Snapshot {
   readonly requests: number;
   readonly uploads: number;
   readonly roles: readonly string[];
 }
 
-export function beforeOf(cloud: Cloud): Before {
+export function snapshotOf(cloud: Cloud): Snapshot {
   return { requests: cloud.requests.length, uploads: cloud.uploads.length, roles: rolesOf(cloud) };
 }
 
-export function resourcesOf(cloud: Cloud, before: Before): Resources {
+export function resourcesOf(cloud: Cloud, before: Snapshot): Resources {
   const asked = cloud.requests.slice(before.requests).filter(({ status }) => status === 200);
   const countOf = (method: string) =>
     asked.filter(
@@ -85,7 +85,7 @@ export function resourcesOf(cloud: Cloud, before: Before): Resources {
       const text = cloud.rulesets.get(rulesetName)?.source.files[0]?.content ?? "";
       return `${databaseOfRelease(name)}: ${Buffer.byteLength(text)} bytes`;
     }),
-    uploads: cloud.uploads.slice(before.uploads).map(({ zip }) => {
+    uploads: cloud.uploads.slice(before.uploads).map((zip) => {
       const files = Object.keys(unzipSync(zip));
       return `${(zip.length / 1_000).toFixed(0)} kB, ${files.length} files: ${files.slice(0, 12).join(", ")}${files.length > 12 ? ", …" : ""}`;
     }),
@@ -111,7 +111,7 @@ function databaseOfRelease(name: string): string {
   return name.split("/releases/cloud.firestore/")[1] ?? "(default)";
 }
 
-function describe(cloud: Cloud, one: CloudFunction): DeployedFunction {
+function describe(cloud: Cloud, one: CloudFunction): FunctionSummary {
   const { name, buildConfig, serviceConfig } = one;
   const { minInstanceCount, maxInstanceCount } = serviceConfig;
   return {

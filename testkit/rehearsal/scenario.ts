@@ -1,12 +1,12 @@
 /** What a project is like before a deployment: what exists, and what its owner or Google refuses. */
 
-export type Edition = "STANDARD" | "ENTERPRISE";
+export type ApiEdition = "STANDARD" | "ENTERPRISE";
 
 export interface Scenario {
   /** `none`: a project of which no API was ever used, so that the CLI enables each, and waits ten seconds for it. */
   readonly apis: "enabled" | "none";
   /** The databases that exist, by id. */
-  readonly databases: Readonly<Record<string, { readonly locationId: string; readonly databaseEdition?: Edition }>>;
+  readonly databases: Readonly<Record<string, { readonly locationId: string; readonly databaseEdition?: ApiEdition }>>;
   /** The roles of accounts, by email. Of accounts that are missing here, and that no deployment creates, nothing is known. */
   readonly accounts: Readonly<Record<string, readonly string[]>>;
   /**
@@ -32,7 +32,7 @@ export interface Failure {
 }
 
 /** A project in daily use, with a database in the CLI's default location. */
-export const USUAL: Scenario = {
+export const DEFAULT_SCENARIO: Scenario = {
   apis: "enabled",
   databases: { "(default)": { locationId: "nam5" } },
   accounts: {},

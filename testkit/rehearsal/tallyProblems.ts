@@ -2,20 +2,23 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { findingsOf } from "../../cli/src/doctor/checks.ts";
+import { declaredDatabase } from "../../cli/src/doctor/declaredDatabase.ts";
 import { type Deployment, findDeployments, variablesOf } from "../../cli/src/doctor/deployments.ts";
 import { seen } from "../../cli/src/doctor/facts.ts";
 import type { GoogleApis } from "../../cli/src/doctor/googleApis.ts";
 import { readApis } from "../../cli/src/doctor/readApis.ts";
+import type { FirebaseJson } from "../../cli/src/nearestFirebaseJson.ts";
 import { type Cloud, idOf, segmentAfter } from "./cloud.ts";
-import { googleApis } from "./googleApis.ts";
+import { fakeApis } from "./fakeApis.ts";
 import { publicFunctions } from "./resources.ts";
 
-const readOwn = (file: string) => readFileSync(fileURLToPath(new URL(`../../${file}`, import.meta.url)), "utf8");
+const readShipped = (file: string) => readFileSync(fileURLToPath(new URL(`../../${file}`, import.meta.url)), "utf8");
 
 /** What a project without data does not show. */
 const NO_DATA = { unseen: "a rehearsal has no data" };
 
-export async function tallyProblems(cloud: Cloud): Promise<string[]> {
+/** @param json  the app's `firebase.json` */
+export async function tallyProblems(cloud: Cloud, json: FirebaseJson | undefined): Promise<string[]> {
   const apis = readOnly(cloud);
   const target = { project: cloud.project, database: "(default)", collection: "counters", emulator: null };
   const all = await readApis(apis, target);
@@ -29,11 +32,12 @@ export async function tallyProblems(cloud: Cloud): Promise<string[]> {
       ...facts,
       ...(cloud.accounts.has(account ?? "") ? {} : { grants: { unseen: "an account of your own" } }),
       ...{ target: own, reads: 0 },
-      ownRules: { value: readOwn("firestore.rules") },
-      ownIndexes: { value: JSON.parse(readOwn("firestore.indexes.json")) },
+      declared: { value: declaredDatabase(json, database) },
+      shippedRules: { value: readShipped("firestore.rules") },
+      shippedIndexes: { value: JSON.parse(readShipped("firestore.indexes.json")) },
       ...{ plan: NO_DATA, counters: NO_DATA, regions: NO_DATA, appCheck: NO_DATA },
     });
-    return [...findings.map(({ problem, remedy }) => `${problem}; ${remedy}`), ...needlesslyPublic(cloud, deployment)];
+    return [...findings.map(({ problem, remedy }) => `${problem} → ${remedy}`), ...needlesslyPublic(cloud, deployment)];
   });
   return (await Promise.all(problems)).flat();
 }
@@ -45,16 +49,16 @@ function needlesslyPublic(cloud: Cloud, deployment: Deployment): string[] {
   const names = new Map([...deployment.functions].map(([name, { name: id, region }]) => [`${region}/${id}`, name]));
   return publicFunctions(cloud).flatMap(({ name }) => {
     const id = idOf(name);
-    const function_ = names.get(`${segmentAfter(name, "locations")}/${id}`);
-    const parameter = ASKED_BY[function_ ?? ""];
-    if (!function_ || (parameter && variablesOf(deployment)?.[parameter])) return [];
+    const functionName = names.get(`${segmentAfter(name, "locations")}/${id}`);
+    const parameter = ASKED_BY[functionName ?? ""];
+    if (!functionName || (parameter && variablesOf(deployment)?.[parameter])) return [];
     return [`${id} is public, and nothing asks for it`];
   });
 }
 
 /** The APIs as `doctor` reads them. */
 function readOnly(cloud: Cloud): GoogleApis {
-  const answer = googleApis(cloud);
+  const answer = fakeApis(cloud);
   const ask = (method: "GET" | "POST", host: string, path: string) => {
     const { status, body } = answer({ method, host, url: `/${path}`, bytes: new Uint8Array() });
     return { status, body: JSON.parse(JSON.stringify(body)) };

@@ -24,7 +24,7 @@ const ENTERPRISE = {
 };
 const declaring = (declared: { location?: string; edition?: string }) => ({
   declared: {
-    value: declaredDatabase({ firestore: [{ database: "shop" }, { rules: "x", ...declared }] as never }, "(default)"),
+    value: declaredDatabase({ firestore: [{ database: "shop" }, { rules: "x", ...declared }] }, "(default)"),
   },
 });
 const used = (indexes: string[], reads: number) => ({
@@ -62,6 +62,11 @@ test.each<[string, string[], Partial<ProjectFacts>]>([
   ["a firebase.json that says nothing", [], declaring({})],
   ["a firebase.json with another location", ["error location-declared"], declaring({ location: "nam5" })],
   ["a firebase.json with another edition", ["error edition-declared"], declaring({ edition: "enterprise" })],
+  [
+    "a firebase.json with another location of a target",
+    [],
+    { declared: { value: declaredDatabase({ firestore: [{ target: "main", location: "nam5" }] }, "(default)") } },
+  ],
   ["a firebase.json, and no database", ["error database-missing"], { database: { value: null } }],
   [
     "an Enterprise database without indexes",

@@ -6,7 +6,7 @@ import { params } from "../../../functions/src/deploy/parameters.ts";
 import { deployed, healthyFacts, sampled, sampleOf, withParameters } from "../../testing/healthyFacts.ts";
 import { findingsOf } from "./checks.ts";
 import type { DeployedFunction, ProjectFacts } from "./facts.ts";
-import { DECLARED } from "./queueChecks.ts";
+import { DECLARED_LIMITS } from "./queueChecks.ts";
 
 const triggers = readFileSync("functions/src/deploy/triggers.ts", "utf8");
 
@@ -22,7 +22,7 @@ test("the parameters and their defaults are those that the code defines", () => 
 });
 
 test("the limits of the queue are those that the code declares", () => {
-  for (const [limit, value] of Object.entries(DECLARED)) expect(triggers).toContain(`${limit}: ${value}`);
+  for (const [limit, value] of Object.entries(DECLARED_LIMITS)) expect(triggers).toContain(`${limit}: ${value}`);
 });
 
 const COUNTER = ["shardcreated", "shardzeroupdated", "baseupdated", "aggregate", "sweep"];

@@ -20,7 +20,7 @@ interface DoctorOptions {
 
 /** Sets the exit code if there are errors; with `--strict` also for warnings and for what could not be seen. */
 export async function doctor(context: CommandContext, { sample, strict = false }: DoctorOptions): Promise<void> {
-  const facts = await readProject(context, { sample, readOwn });
+  const facts = await readProject(context, { sample, readShipped });
   const findings = findingsOf(facts);
   const unseen = unseenOf(facts);
   const errors = findings.filter(({ severity }) => severity === "error").length;
@@ -48,6 +48,6 @@ export function isFailure(findings: readonly Finding[], unseen: readonly Unseen[
 }
 
 /** They are part of the package, beside the folder of the built command line. */
-function readOwn(file: string): string {
+function readShipped(file: string): string {
   return readText(fileURLToPath(new URL(`../${file}`, import.meta.url)));
 }

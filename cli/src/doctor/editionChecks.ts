@@ -5,7 +5,7 @@ import { deploymentsFor, variablesOf } from "./deployments.ts";
 import { type CompositeIndex, type ProjectFacts, seen } from "./facts.ts";
 import { errorFinding, type Finding, listed, warningFinding } from "./finding.ts";
 import { nameOf } from "./indexChecks.ts";
-import { DEPLOY } from "./parameterChecks.ts";
+import { SET_AND_DEPLOY } from "./parameterChecks.ts";
 
 /** Their entries change seldom, so they cost next to nothing: `init --edition enterprise` makes them. */
 const SWEEP_FIELDS: readonly string[] = ["phase", "nextReconcileAt"];
@@ -29,7 +29,7 @@ export function checkEdition(facts: ProjectFacts): Finding[] {
         edition === "enterprise"
           ? "EDITION is standard, and the database is of the Enterprise edition: shards grow above 1 KiB, so an increment costs up to four times as much"
           : "EDITION is enterprise, and the database is of the Standard edition, which has no sum without an index: each measurement reads every shard",
-        `set it to ${edition} ${DEPLOY}`,
+        `set it to ${edition} ${SET_AND_DEPLOY}`,
       ),
     ];
   });

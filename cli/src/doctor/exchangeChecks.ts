@@ -4,7 +4,7 @@ import { parseRegions, type Regions } from "../../../functions/src/features/regi
 import { pluralize } from "../format.ts";
 import { type Deployment, deploymentsFor, findDeployments, variablesOf } from "./deployments.ts";
 import { type Exchange, type ProjectFacts, seen } from "./facts.ts";
-import { DEPLOY, errorFinding, type Finding, listed } from "./finding.ts";
+import { DEPLOY_FUNCTIONS, errorFinding, type Finding, listed } from "./finding.ts";
 
 /** The regions of the functions that count in the database; `undefined` if there is one only, or if they could not be seen. */
 export function regionsOf({ functions, target }: Pick<ProjectFacts, "functions" | "target">): Regions | undefined {
@@ -68,7 +68,7 @@ function checkDeployments({ functions, target }: ProjectFacts, regions: Regions)
         errorFinding(
           "regions-differ",
           `REGIONS of ${prefix} is not that of ${regions.own}: a region that one of them leaves out gets nothing from it`,
-          `set the same REGIONS for all regions, and ${DEPLOY}`,
+          `set the same REGIONS for all regions, and ${DEPLOY_FUNCTIONS}`,
         ),
       );
     const others = found.flatMap((one) => timeZoneOf(one) ?? []).filter((other) => timeZone && other !== timeZone);
@@ -76,7 +76,7 @@ function checkDeployments({ functions, target }: ProjectFacts, regions: Regions)
       errorFinding(
         "time-zones-differ",
         `days end by ${other} in ${name} and by ${timeZone} in ${regions.own}: globalWindows add up days that are not the same`,
-        `set the same TIME_ZONE for all regions, and ${DEPLOY}`,
+        `set the same TIME_ZONE for all regions, and ${DEPLOY_FUNCTIONS}`,
       ),
     );
     return [...unlike, ...inOtherZone];

@@ -12,9 +12,9 @@ export type Fact<T> = { readonly value: T } | { readonly unseen: string };
 export interface ProjectFacts {
   readonly target: DatabaseTarget;
   /** The rules of this version (`firestore.rules` of the package). */
-  readonly ownRules: Fact<string>;
+  readonly shippedRules: Fact<string>;
   /** The indexes of this version (`firestore.indexes.json` of the package). */
-  readonly ownIndexes: Fact<OwnIndexes>;
+  readonly shippedIndexes: Fact<ShippedIndexes>;
   readonly rules: Fact<DeployedRules | null>;
   readonly database: Fact<Database | null>;
   /** What the nearest `firebase.json` says about the database; `null` if it says nothing. */
@@ -39,7 +39,7 @@ export interface ProjectFacts {
 }
 
 /** What the Firebase CLI deploys (https://firebase.google.com/docs/reference/firestore/indexes). */
-export interface OwnIndexes {
+export interface ShippedIndexes {
   readonly indexes: readonly Omit<CompositeIndex, "state">[];
   readonly fieldOverrides: readonly {
     readonly collectionGroup: string;

@@ -23,7 +23,8 @@ export function warningFinding(id: string, problem: string, remedy: string): Fin
  * The remedy of most findings about functions. With the name of a codebase the CLI deploys all its functions. Without one it skips functions
  * that have not changed, and then a queue or a job that was lost stays lost.
  */
-export const DEPLOY = "run `firebase deploy --only functions:tally` (or the name of your codebase or kit instance)";
+export const DEPLOY_FUNCTIONS =
+  "run `firebase deploy --only functions:tally` (or the name of your codebase or kit instance)";
 
 /** `a`, `a and b`, `a, b and 3 more` */
 export function listed(names: readonly string[], most = 3): string {

@@ -4,7 +4,7 @@ import { FUNCTIONS, type FunctionName } from "../../../functions/src/decisions.t
 import { NO_TOPIC } from "../../../functions/src/deploy/parseConfig.ts";
 import { type Deployment, type DeploymentCheck, deploymentsFor, findDeployments, variablesOf } from "./deployments.ts";
 import { type DeployedFunction, type ProjectFacts, seen } from "./facts.ts";
-import { DEPLOY, errorFinding, type Finding, listed, warningFinding } from "./finding.ts";
+import { DEPLOY_FUNCTIONS, errorFinding, type Finding, listed, warningFinding } from "./finding.ts";
 import { REGION_CHECKS } from "./regionChecks.ts";
 
 export function checkFunctions(facts: ProjectFacts): Finding[] {
@@ -33,13 +33,13 @@ function missing({ target, suite }: ProjectFacts, elsewhere: readonly Deployment
     return errorFinding(
       "functions-missing",
       `no functions of Tally are deployed for ${here}, so no total is published`,
-      `deploy them: ${DEPLOY}`,
+      `deploy them: ${DEPLOY_FUNCTIONS}`,
     );
   }
   return errorFinding(
     "functions-elsewhere",
     `${other.prefix} counts in the collection "${other.collection}" of the database "${other.database}", and no functions count in ${here}`,
-    `set COLLECTION and DATABASE_ID to these and ${DEPLOY}; or name the others with --collection and --database`,
+    `set COLLECTION and DATABASE_ID to these and ${DEPLOY_FUNCTIONS}; or name the others with --collection and --database`,
   );
 }
 
@@ -63,7 +63,7 @@ const isComplete: DeploymentCheck = (deployment) => {
     errorFinding(
       "functions-incomplete",
       `${listed(missing.map((name) => `${prefix}-${name}`))} ${missing.length === 1 ? "is" : "are"} not deployed: ${EFFECTS[missing[0] as FunctionName]}`,
-      DEPLOY,
+      DEPLOY_FUNCTIONS,
     ),
   ];
 };
@@ -116,7 +116,7 @@ const isActive: DeploymentCheck = ({ functions }) =>
         : errorFinding(
             "function-state",
             `${name} is ${state}: it does not run`,
-            `look at its log (\`firebase functions:log --only ${name}\`), then ${DEPLOY}`,
+            `look at its log (\`firebase functions:log --only ${name}\`), then ${DEPLOY_FUNCTIONS}`,
           ),
     );
 
@@ -127,7 +127,7 @@ const retries: DeploymentCheck = ({ functions }) => {
     errorFinding(
       "function-retry",
       `${listed(once)} ${once.length === 1 ? "does" : "do"} not retry failed events, so a write during an outage may stay unpublished`,
-      `${DEPLOY}; do not switch retries off in the console`,
+      `${DEPLOY_FUNCTIONS}; do not switch retries off in the console`,
     ),
   ];
 };
@@ -163,7 +163,7 @@ const triggersMatch: DeploymentCheck = (deployment) => {
     errorFinding(
       "function-trigger",
       `${listed(wrong.map(([, { name, trigger }]) => `${name} listens to ${trigger?.document} of ${trigger?.database ?? database}`))}, which is not what its parameters say`,
-      `deploy all functions together: ${DEPLOY}`,
+      `deploy all functions together: ${DEPLOY_FUNCTIONS}`,
     ),
   ];
 };
@@ -180,7 +180,7 @@ const isRuntimeSupported: DeploymentCheck = ({ prefix, functions }) => {
     errorFinding(
       "runtime",
       `${prefix} runs on ${found.runtime}, which the functions do not support`,
-      `set "runtime": "nodejs24" in firebase.json, and ${DEPLOY}`,
+      `set "runtime": "nodejs24" in firebase.json, and ${DEPLOY_FUNCTIONS}`,
     ),
   ];
 };

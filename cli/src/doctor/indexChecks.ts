@@ -7,14 +7,15 @@ import { DEFAULT_COLLECTION, SHARDS } from "../../../core/src/index.ts";
 import { type CompositeIndex, type ProjectFacts, seen } from "./facts.ts";
 import { errorFinding, type Finding, listed, warningFinding } from "./finding.ts";
 
-const DEPLOY = "run `firebase deploy --only firestore:indexes` with the entries of Tally's `firestore.indexes.json`";
+const DEPLOY_INDEXES =
+  "run `firebase deploy --only firestore:indexes` with the entries of Tally's `firestore.indexes.json`";
 
 /** An index as users write it. */
 export const nameOf = (index: Pick<CompositeIndex, "collectionGroup" | "fields">) =>
   `${index.collectionGroup} (${index.fields.map(({ fieldPath }) => fieldPath).join(", ")})`;
 
-export function checkIndexes({ indexes, ownIndexes, target }: ProjectFacts): Finding[] {
-  const [deployed, own] = [seen(indexes), seen(ownIndexes)];
+export function checkIndexes({ indexes, shippedIndexes, target }: ProjectFacts): Finding[] {
+  const [deployed, own] = [seen(indexes), seen(shippedIndexes)];
   if (!deployed || !own) return [];
   return own.indexes.flatMap((one) => {
     const wanted = { ...one, collectionGroup: renamed(one.collectionGroup, target.collection) };
@@ -40,16 +41,16 @@ export function checkIndexes({ indexes, ownIndexes, target }: ProjectFacts): Fin
         finding(
           "index-broken",
           `the index ${name} could not be built, so ${effect}`,
-          `delete it in the console, then ${DEPLOY}`,
+          `delete it in the console, then ${DEPLOY_INDEXES}`,
         ),
       ];
     }
-    return [finding("index-missing", `the index ${name} is missing, so ${effect}`, DEPLOY)];
+    return [finding("index-missing", `the index ${name} is missing, so ${effect}`, DEPLOY_INDEXES)];
   });
 }
 
-export function checkExemptions({ fields, ownIndexes, target }: ProjectFacts): Finding[] {
-  const [deployed, own] = [seen(fields), seen(ownIndexes)];
+export function checkExemptions({ fields, shippedIndexes, target }: ProjectFacts): Finding[] {
+  const [deployed, own] = [seen(fields), seen(shippedIndexes)];
   if (!deployed || !own) return [];
   const indexed = own.fieldOverrides
     .filter(({ indexes }) => indexes.length === 0)
@@ -61,14 +62,14 @@ export function checkExemptions({ fields, ownIndexes, target }: ProjectFacts): F
     warningFinding(
       "fields-indexed",
       `${listed(indexed)} ${indexed.length === 1 ? "has" : "have"} single-field indexes, which cost storage and cap a counter at 500 writes a second`,
-      DEPLOY,
+      DEPLOY_INDEXES,
     ),
   ];
 }
 
 /** The collection-group index of `tallyEntries.once`, by which a server finds what an account has counted. */
-export function checkGroupIndexes({ fields, ownIndexes }: ProjectFacts): Finding[] {
-  const [deployed, own] = [seen(fields), seen(ownIndexes)];
+export function checkGroupIndexes({ fields, shippedIndexes }: ProjectFacts): Finding[] {
+  const [deployed, own] = [seen(fields), seen(shippedIndexes)];
   if (!deployed || !own) return [];
   return own.fieldOverrides
     .filter(({ indexes }) => indexes.some(({ queryScope }) => queryScope === "COLLECTION_GROUP"))
@@ -77,7 +78,7 @@ export function checkGroupIndexes({ fields, ownIndexes }: ProjectFacts): Finding
       warningFinding(
         "index-missing",
         `the collection-group index of ${collectionGroup}.${fieldPath} is missing, so undoIncrementsOf and moveIncrements fail`,
-        DEPLOY,
+        DEPLOY_INDEXES,
       ),
     );
 }
@@ -90,8 +91,8 @@ const EXPIRING: Readonly<Record<string, string>> = {
   tallyKeys: "a document of each key of a rate limit on servers",
 };
 
-export function checkTtl({ fields, ownIndexes }: ProjectFacts): Finding[] {
-  const [deployed, own] = [seen(fields), seen(ownIndexes)];
+export function checkTtl({ fields, shippedIndexes }: ProjectFacts): Finding[] {
+  const [deployed, own] = [seen(fields), seen(shippedIndexes)];
   if (!deployed || !own) return [];
   return own.fieldOverrides
     .filter(({ ttl }) => ttl)
@@ -103,7 +104,7 @@ export function checkTtl({ fields, ownIndexes }: ProjectFacts): Finding[] {
         warningFinding(
           "ttl",
           `${collectionGroup}.${fieldPath} has no working TTL policy, so ${EXPIRING[collectionGroup] ?? "a document"} stays for ever`,
-          `${DEPLOY}; unless your app has a collection of that id (docs/configuration.md)`,
+          `${DEPLOY_INDEXES}; unless your app has a collection of that id (docs/configuration.md)`,
         ),
       ];
     });
@@ -123,7 +124,7 @@ export function checkPlan({ plan, indexes }: ProjectFacts): Finding[] {
       errorFinding(
         "index-missing",
         `the index ${SHARDS} (shard, count, writes) is missing, so each measurement reads every shard instead of 2 documents`,
-        DEPLOY,
+        DEPLOY_INDEXES,
       ),
     ];
   }
@@ -134,7 +135,7 @@ export function checkPlan({ plan, indexes }: ProjectFacts): Finding[] {
     warningFinding(
       "plan",
       `Firestore sums the ${documents} shards of ${counter} by ${listed(used.indexes) || "no index"} for ${used.reads} reads, where (shard, count, writes) takes ${expected}`,
-      `${DEPLOY}, wait until the index is ready, and run doctor again`,
+      `${DEPLOY_INDEXES}, wait until the index is ready, and run doctor again`,
     ),
   ];
 }

@@ -12,9 +12,9 @@ import { toCommandError } from "../commandError.ts";
 import type { CounterSample, SampledCounter } from "./counterFacts.ts";
 import { type Deployment, deploymentsFor, variablesOf } from "./deployments.ts";
 import { type ProjectFacts, seen } from "./facts.ts";
-import { DEPLOY as DEPLOY_FUNCTIONS, errorFinding, type Finding, listed, warningFinding } from "./finding.ts";
+import { DEPLOY_FUNCTIONS, errorFinding, type Finding, listed, warningFinding } from "./finding.ts";
 
-export const DEPLOY = `in the .env file of the functions, and ${DEPLOY_FUNCTIONS}`;
+export const SET_AND_DEPLOY = `in the .env file of the functions, and ${DEPLOY_FUNCTIONS}`;
 
 export function checkParameters({ functions, target, counters }: ProjectFacts): Finding[] {
   return deploymentsFor(seen(functions) ?? [], target).flatMap((deployment) => {
@@ -52,7 +52,7 @@ function ifValid(affected: string, check: () => Finding[]): Finding[] {
     return check();
   } catch (error) {
     const { message } = toCommandError(error);
-    return [errorFinding("parameters-invalid", `${affected} fails: ${message}`, `correct it ${DEPLOY}`)];
+    return [errorFinding("parameters-invalid", `${affected} fails: ${message}`, `correct it ${SET_AND_DEPLOY}`)];
   }
 }
 
@@ -67,7 +67,7 @@ function checkEventsCollection(
     errorFinding(
       "events-elsewhere",
       `EVENTS_COLLECTION is "${EVENTS_COLLECTION}", and the counters are in "${collection}": no increment with once is published to EVENTS_TOPIC`,
-      `set it to ${collection}, or to ${DEFAULT_PARAMETERS.EVENTS_COLLECTION} to publish none, ${DEPLOY}`,
+      `set it to ${collection}, or to ${DEFAULT_PARAMETERS.EVENTS_COLLECTION} to publish none, ${SET_AND_DEPLOY}`,
     ),
   ];
 }
@@ -96,7 +96,7 @@ function staleFields({ mirrors }: Settings, counters: readonly SampledCounter[])
     warningFinding(
       "mirror-missing",
       `the field that has shown ${listed(stale.map(({ id }) => id))} stands still: neither MIRRORS nor BRIDGE names it`,
-      `name it in MIRRORS, ${DEPLOY}; a value that the CLI has stored in .env.<project> or .env.local comes before .env. If no app reads the field, ignore this`,
+      `name it in MIRRORS, ${SET_AND_DEPLOY}; a value that the CLI has stored in .env.<project> or .env.local comes before .env. If no app reads the field, ignore this`,
     ),
   ];
 }
@@ -110,7 +110,7 @@ function adoptedOrNot({ adopted }: Settings, sample: CounterSample | undefined):
       warningFinding(
         "adopted-unused",
         "ADOPTED is yes, and no counter has num_shards: each write of a shard costs an invocation for nothing",
-        `set it to no, ${DEPLOY}`,
+        `set it to no, ${SET_AND_DEPLOY}`,
       ),
     ];
   if (adopted || withOldClients.length === 0) return [];
@@ -118,7 +118,7 @@ function adoptedOrNot({ adopted }: Settings, sample: CounterSample | undefined):
     warningFinding(
       "adopted-off",
       `${listed(withOldClients)} ${withOldClients.length === 1 ? "has" : "have"} num_shards, and ADOPTED is no: what old apps add is published late, and each such counter is polled for ever`,
-      `set it to yes, ${DEPLOY}; or, if no old app is left, run \`npx firestore-tally adopt --end\``,
+      `set it to yes, ${SET_AND_DEPLOY}; or, if no old app is left, run \`npx firestore-tally adopt --end\``,
     ),
   ];
 }
@@ -131,7 +131,7 @@ function contradictions(config: Settings, isEmulated: boolean): Finding[] {
       warningFinding(
         "shards-fixed",
         `MIN_SHARDS and MAX_SHARDS are both ${minShards}, so no counter grows with its load`,
-        `raise MAX_SHARDS, 10000 at most, ${DEPLOY}`,
+        `raise MAX_SHARDS, 10000 at most, ${SET_AND_DEPLOY}`,
       ),
     );
   }
@@ -140,7 +140,7 @@ function contradictions(config: Settings, isEmulated: boolean): Finding[] {
       warningFinding(
         "shards-minimum",
         `MIN_SHARDS is ${minShards}: each counter that was written is polled until the cool-down`,
-        `set it to 1 ${DEPLOY}; prepare single counters for a crowd with ensureCounter(ref, { shards })`,
+        `set it to 1 ${SET_AND_DEPLOY}; prepare single counters for a crowd with ensureCounter(ref, { shards })`,
       ),
     );
   }
@@ -153,7 +153,7 @@ function contradictions(config: Settings, isEmulated: boolean): Finding[] {
       warningFinding(
         "mirror-unused",
         `MIRRORS names ${unused.counters}, but COUNTED_COLLECTION makes ${countsMany ? `counters ${name}:name` : `the one counter ${name}`}, so nothing is mirrored`,
-        `${countsMany ? "put {name} into" : "take {name} out of"} the path of the mirror of ${name}, ${DEPLOY}`,
+        `${countsMany ? "put {name} into" : "take {name} out of"} the path of the mirror of ${name}, ${SET_AND_DEPLOY}`,
       ),
     );
   }
@@ -162,7 +162,7 @@ function contradictions(config: Settings, isEmulated: boolean): Finding[] {
       errorFinding(
         "bridge-counted",
         `BRIDGE takes increments of old apps into ${name}, whose total COUNTED_COLLECTION counts: they change nothing`,
-        `leave one of the two out, ${DEPLOY}`,
+        `leave one of the two out, ${SET_AND_DEPLOY}`,
       ),
     );
   }

@@ -2,10 +2,10 @@
 import { ACT_AS, neededRoles, PUBLISHER, type Role } from "../../../functions/src/decisions.ts";
 import { deploymentsFor, variablesOf } from "./deployments.ts";
 import { type DeployedFunction, type ProjectFacts, seen } from "./facts.ts";
-import { DEPLOY, errorFinding, type Finding, listed, warningFinding } from "./finding.ts";
+import { DEPLOY_FUNCTIONS, errorFinding, type Finding, listed, warningFinding } from "./finding.ts";
 
 /** What the functions declare for their queue. A test compares them with `functions/src/deploy/triggers.ts`. */
-export const DECLARED = { maxDispatchesPerSecond: 500, maxConcurrentDispatches: 200, maxAttempts: 100 } as const;
+export const DECLARED_LIMITS = { maxDispatchesPerSecond: 500, maxConcurrentDispatches: 200, maxAttempts: 100 } as const;
 
 export function checkQueue({ queue }: ProjectFacts): Finding[] {
   const found = seen(queue);
@@ -15,7 +15,7 @@ export function checkQueue({ queue }: ProjectFacts): Finding[] {
       errorFinding(
         "queue-missing",
         "the task queue of the function aggregate does not exist, so busy counters are not published",
-        `${DEPLOY}; a queue that was deleted can be created again after 3 days, or in another LOCATION at once`,
+        `${DEPLOY_FUNCTIONS}; a queue that was deleted can be created again after 3 days, or in another LOCATION at once`,
       ),
     ];
   }
@@ -31,14 +31,14 @@ export function checkQueue({ queue }: ProjectFacts): Finding[] {
   const lower = (["maxDispatchesPerSecond", "maxConcurrentDispatches", "maxAttempts"] as const).filter((limit) => {
     const value = found[limit];
     // A negative number of attempts means that there is no limit.
-    return value !== null && value >= 0 && value < DECLARED[limit];
+    return value !== null && value >= 0 && value < DECLARED_LIMITS[limit];
   });
   if (lower.length === 0) return [];
   return [
     warningFinding(
       "queue-limits",
-      `the task queue has ${listed(lower.map((limit) => `${limit} ${found[limit]} instead of ${DECLARED[limit]}`))}: totals are later under load`,
-      `${DEPLOY}, which sets what the functions declare`,
+      `the task queue has ${listed(lower.map((limit) => `${limit} ${found[limit]} instead of ${DECLARED_LIMITS[limit]}`))}: totals are later under load`,
+      `${DEPLOY_FUNCTIONS}, which sets what the functions declare`,
     ),
   ];
 }
@@ -55,14 +55,14 @@ export function checkTasks({ failedTasks }: ProjectFacts): Finding[] {
   return [...oldest.values()].map(({ called, attempts, code, message }) =>
     errorFinding(
       "tasks-failing",
-      `tasks fail that call ${called.name}: the oldest has failed ${attempts} times, at last with status ${code} (${message})`,
+      `tasks that call ${called.name} fail. The oldest failed ${attempts} times, last with status ${code} (${message})`,
       taskRemedy(code, called),
     ),
   );
 }
 
 function taskRemedy(code: number, { name, region, serviceAccount }: DeployedFunction): string {
-  if (code === NOT_FOUND) return `the function that they call does not exist: ${DEPLOY}`;
+  if (code === NOT_FOUND) return `the function that they call does not exist: ${DEPLOY_FUNCTIONS}`;
   if (code === RESOURCE_EXHAUSTED) return "no instance was free: raise MAX_INSTANCES, or the quota of Cloud Run";
   if (code !== PERMISSION_DENIED && code !== UNAUTHENTICATED) return `look at the log of ${name}`;
   return `let the functions' account call it: \`gcloud run services add-iam-policy-binding ${name} --region ${region} --member serviceAccount:${serviceAccount} --role roles/run.invoker\``;
@@ -94,7 +94,7 @@ export function checkGrants({ grants, functions, target }: ProjectFacts): Findin
     .map(([role, purpose]) =>
       warningFinding(
         "role-missing",
-        `${account}, which the functions run as, lacks ${role} to ${purpose}, unless a folder, a group or a role of your own grants it`,
+        `${account}, the functions' account, lacks ${role}, which it needs to ${purpose} (a folder, a group or a custom role may grant it; doctor does not see those)`,
         `grant it: \`gcloud ${role === ACT_AS ? `iam service-accounts add-iam-policy-binding ${account}` : `projects add-iam-policy-binding ${target.project}`} --member serviceAccount:${account} --role ${role}\``,
       ),
     );
@@ -111,7 +111,7 @@ export function checkSweep({ sweepJob, functions, target }: ProjectFacts): Findi
       errorFinding(
         "sweep-missing",
         "no job of Cloud Scheduler runs the sweep, so lost measurements are never repeated, and nothing is reconciled",
-        DEPLOY,
+        DEPLOY_FUNCTIONS,
       ),
     ];
   }

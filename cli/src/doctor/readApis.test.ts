@@ -39,7 +39,7 @@ afterAll(async () => {
 
 /** The facts from the APIs, beside counters in which nothing is wrong. */
 const readFacts = async (of = target) =>
-  healthyFacts({ target: of, ...(await readApis(await connectApis(PROJECT), of)) });
+  healthyFacts({ target: of, declared: { value: null }, ...(await readApis(await connectApis(PROJECT), of)) });
 const examine = async (of = target) => findingsOf(await readFacts(of));
 
 type Plant = (resources: Resources) => void;

@@ -4,9 +4,7 @@
  * The paths and the shapes are those of the APIs' references, and the tests answer in these shapes. No test has met the APIs
  * themselves.
  */
-import { type DatabaseTarget, readText } from "../databaseTarget.ts";
-import { nearestFirebaseJson } from "../nearestFirebaseJson.ts";
-import { declaredDatabase } from "./declaredDatabase.ts";
+import type { DatabaseTarget } from "../databaseTarget.ts";
 import { type Deployment, deploymentsFor } from "./deployments.ts";
 import {
   type CompositeIndex,
@@ -25,7 +23,7 @@ import { readFailedTasks, readGrants, readQueue, readSweepJob } from "./readSche
 
 export type DeployedFacts = Omit<
   ProjectFacts,
-  "target" | "ownRules" | "ownIndexes" | "plan" | "counters" | "regions" | "reads"
+  "target" | "shippedRules" | "shippedIndexes" | "declared" | "plan" | "counters" | "regions" | "reads"
 >;
 
 const RULES = "firebaserules.googleapis.com";
@@ -54,10 +52,9 @@ export async function readApis(apis: GoogleApis, target: DatabaseTarget): Promis
     ofDeployment(readGrants),
     ofDeployment(readSweepJob),
   ]);
-  const declared = await factOf(async () => declaredDatabase(nearestFirebaseJson(readText), target.database), reasonOf);
   const suite = { value: null };
   return {
-    ...{ rules, database, declared, suite, indexes, fields, functions, queue, failedTasks, grants, sweepJob },
+    ...{ rules, database, suite, indexes, fields, functions, queue, failedTasks, grants, sweepJob },
     appCheck,
   };
 }

@@ -128,7 +128,8 @@ test("a suite without functions, a hub that does not answer and one of another F
     ),
   ]);
   suite({ firestore: 1 });
-  const missing = /^error suite-missing: no hub .*\(asked: .*\), .* → start it, .*FIREBASE_EMULATOR_HUB/;
+  const missing =
+    /^error suite-missing: no Emulator Suite hub .*\(asked: .*\), .* → start the suite: .*FIREBASE_EMULATOR_HUB/;
   expect(await examine()).toEqual([expect.stringMatching(missing)]);
   vi.stubEnv("FIREBASE_EMULATOR_HUB", "127.0.0.1:1");
   expect(await examine()).toEqual([expect.stringMatching(missing)]);

@@ -6,9 +6,9 @@
  * `/backends`, as the Emulator UI asks for them (`lib/emulator/functionsEmulator.js` of firebase-tools).
  */
 import { join } from "node:path";
-import { parseEnv } from "node:util";
 import { DEFAULT_PARAMETERS } from "../../../functions/src/decisions.ts";
 import { type DatabaseTarget, readText } from "../databaseTarget.ts";
+import { valuesIn } from "../setup/dotenv.ts";
 import { ask, findSuite } from "./emulatorSuite.ts";
 import { type DeployedFunction, type DeployedRules, type EmulatorSuite, type Fact, factOf } from "./facts.ts";
 import { reasonOf } from "./googleApis.ts";
@@ -23,7 +23,6 @@ export async function readEmulators(target: DatabaseTarget): Promise<DeployedFac
   return {
     rules,
     ...suiteAndFunctions,
-    declared: { value: null },
     database: none("location"),
     indexes: none("indexes, and needs none"),
     fields: none("TTL policies and no exemptions from indexes"),
@@ -116,7 +115,7 @@ function variablesIn(directory: string, project: string): Record<string, string>
   const files = [".env", `.env.${project}`, ".env.local"];
   const read = (file: string) => {
     try {
-      return parseEnv(readText(join(directory, file))) as Record<string, string>;
+      return valuesIn(readText(join(directory, file)));
     } catch {
       return {};
     }

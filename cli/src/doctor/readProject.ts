@@ -1,8 +1,11 @@
 /** Reads all facts of a project: what is deployed from Google's APIs or the emulators, the counters from the database. */
 import type { CommandContext } from "../commandContext.ts";
 import { toCommandError } from "../commandError.ts";
+import { readText } from "../databaseTarget.ts";
+import { nearestFirebaseJson } from "../nearestFirebaseJson.ts";
+import { declaredDatabase } from "./declaredDatabase.ts";
 import { regionsOf } from "./exchangeChecks.ts";
-import { factOf, type OwnIndexes, type ProjectFacts, seen } from "./facts.ts";
+import { factOf, type ProjectFacts, type ShippedIndexes, seen } from "./facts.ts";
 import { connectApis, nothingSeen, reasonOf, standIn } from "./googleApis.ts";
 import { readApis } from "./readApis.ts";
 import { readCounters } from "./readCounters.ts";
@@ -15,7 +18,7 @@ export interface ProjectOptions {
   /** How many counters are looked at. */
   readonly sample: number;
   /** Returns a file of this version. */
-  readonly readOwn: (file: "firestore.rules" | "firestore.indexes.json") => string;
+  readonly readShipped: (file: "firestore.rules" | "firestore.indexes.json") => string;
 }
 
 /**
@@ -23,14 +26,19 @@ export interface ProjectOptions {
  *
  * @throws CommandError without credentials, or if nothing could be seen
  */
-export async function readProject(context: CommandContext, { sample, readOwn }: ProjectOptions): Promise<ProjectFacts> {
+export async function readProject(
+  context: CommandContext,
+  { sample, readShipped }: ProjectOptions,
+): Promise<ProjectFacts> {
   const { target } = context;
   const meter: ReadMeter = { reads: 0 };
   const usesApis = target.emulator === null || standIn() !== undefined;
   const missing = () => "it is missing in this package";
-  const [ownRules, ownIndexes, deployed, counters] = await Promise.all([
-    factOf(async () => readOwn("firestore.rules"), missing),
-    factOf(async (): Promise<OwnIndexes> => JSON.parse(readOwn("firestore.indexes.json")), missing),
+  const [shippedRules, shippedIndexes, declared, deployed, counters] = await Promise.all([
+    factOf(async () => readShipped("firestore.rules"), missing),
+    factOf(async (): Promise<ShippedIndexes> => JSON.parse(readShipped("firestore.indexes.json")), missing),
+    // An emulator has neither a location nor an edition.
+    factOf(async () => (usesApis ? declaredDatabase(nearestFirebaseJson(readText), target.database) : null), reasonOf),
     usesApis ? readApis(await connectApis(target.project), target) : readEmulators(target),
     factOf(
       () => readCounters(context, sample, meter),
@@ -44,7 +52,17 @@ export async function readProject(context: CommandContext, { sample, readOwn }: 
     async () => (others ? await readRegions(context, others, ids, meter) : []),
     (error) => toCommandError(error).message,
   );
-  const facts = { target, ownRules, ownIndexes, ...deployed, counters, plan, regions, reads: meter.reads };
+  const facts = {
+    target,
+    shippedRules,
+    shippedIndexes,
+    declared,
+    ...deployed,
+    counters,
+    plan,
+    regions,
+    reads: meter.reads,
+  };
   if (!["rules", "database", "functions", "counters"].some((name) => "value" in facts[name as "rules"]))
     throw nothingSeen();
   return facts;

@@ -1,8 +1,8 @@
 /** Whether the functions are in one region, near the database, with their queue, and get the events of its location. */
-import { MULTI_REGIONS } from "../../../functions/src/decisions.ts";
+import { regionsNear } from "../../../functions/src/decisions.ts";
 import { type DeploymentCheck, variablesOf } from "./deployments.ts";
 import { seen } from "./facts.ts";
-import { DEPLOY, errorFinding, listed, warningFinding } from "./finding.ts";
+import { DEPLOY_FUNCTIONS, errorFinding, listed, warningFinding } from "./finding.ts";
 
 /** The first word of a region's name, such as `europe`. */
 function continentOf(region: string): string {
@@ -13,7 +13,7 @@ const isNear: DeploymentCheck = ({ prefix, functions }, { database }) => {
   const location = seen(database)?.locationId;
   const region = functions.get("aggregate")?.region ?? functions.get("shardcreated")?.region;
   if (!location || !region) return [];
-  const near = MULTI_REGIONS[location] ?? [location];
+  const near = regionsNear(location);
   if (near.includes(region)) return [];
   const isAcross = near.every((one) => continentOf(one) !== continentOf(region));
   const toFinding = isAcross ? errorFinding : warningFinding;
@@ -21,7 +21,7 @@ const isNear: DeploymentCheck = ({ prefix, functions }, { database }) => {
     toFinding(
       "region-far",
       `${prefix} runs in ${region} and the database is in ${location}: each total is later by several round trips${isAcross ? " between continents, and traffic between them is billed" : ""}`,
-      `set LOCATION to ${listed(near).replace(" and ", " or ")} if functions run there, and deploy again`,
+      `set LOCATION to ${listed(near).replace(" and ", " or ")} if functions run there, and ${DEPLOY_FUNCTIONS}`,
     ),
   ];
 };
@@ -35,7 +35,7 @@ const eventsArrive: DeploymentCheck = ({ functions }, { database }) => {
     errorFinding(
       "trigger-region",
       `${listed(wrong.map(({ name }) => name))} ${wrong.length === 1 ? "waits" : "wait"} for events from ${first.trigger?.region}, and the database is in ${location}: no event arrives`,
-      `set DATABASE_REGION to ${location} (extension), or delete these functions, and deploy again`,
+      `set DATABASE_REGION to ${location} (extension), or delete these functions, and ${DEPLOY_FUNCTIONS}`,
     ),
   ];
 };
@@ -50,7 +50,7 @@ const isInOnePlace: DeploymentCheck = (deployment) => {
       errorFinding(
         "region-queue",
         `LOCATION is ${location}, and ${prefix}-aggregate with its queue is in ${aggregate}: no task is scheduled`,
-        `${DEPLOY}, and delete the functions of the old region`,
+        `${DEPLOY_FUNCTIONS}, and delete the functions of the old region`,
       ),
     ];
   }
@@ -59,7 +59,7 @@ const isInOnePlace: DeploymentCheck = (deployment) => {
     warningFinding(
       "region-split",
       `the functions of ${prefix} are in ${listed(regions)}`,
-      `set one LOCATION, ${DEPLOY}, and delete the functions of the old region`,
+      `set one LOCATION, ${DEPLOY_FUNCTIONS}, and delete the functions of the old region`,
     ),
   ];
 };

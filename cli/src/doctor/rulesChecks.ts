@@ -34,8 +34,8 @@ const COPY =
   "copy everything below the policy of Tally's `firestore.rules` into your rules again (node_modules/firestore-tally has it), " +
   "and run `firebase deploy --only firestore:rules`";
 
-export function checkRules({ rules, ownRules, functions, target }: ProjectFacts): Finding[] {
-  const [deployed, own] = [seen(rules), seen(ownRules)];
+export function checkRules({ rules, shippedRules, functions, target }: ProjectFacts): Finding[] {
+  const [deployed, own] = [seen(rules), seen(shippedRules)];
   if (deployed === undefined || own === undefined) return [];
   if (deployed === null) {
     return [

@@ -10,8 +10,8 @@ export function checkSuite({ suite, target }: ProjectFacts): Finding[] {
     return [
       errorFinding(
         "suite-missing",
-        `no hub of an Emulator Suite knows the Firestore emulator at ${target.emulator} (asked: ${listed(found.asked)}), and without the suite no functions publish totals`,
-        `start it, ${start}; or, if it runs, set FIREBASE_EMULATOR_HUB to the address of its hub`,
+        `no Emulator Suite hub lists the Firestore emulator at ${target.emulator} (asked: ${listed(found.asked)}), so no functions publish totals`,
+        `start the suite: ${start}. If it runs already, set FIREBASE_EMULATOR_HUB to its hub's host:port`,
       ),
     ];
   }
@@ -22,7 +22,7 @@ export function checkSuite({ suite, target }: ProjectFacts): Finding[] {
           errorFinding(
             "suite-project",
             `the Emulator Suite at ${found.hub} runs the project "${found.project}", so no functions count in "${target.project}"`,
-            `name its project: --project ${found.project}; or start it with yours: ${start}`,
+            `pass --project ${found.project}, or start the suite for your project: ${start}`,
           ),
         ]
       : []),

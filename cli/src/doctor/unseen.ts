@@ -9,7 +9,7 @@ export interface Unseen {
 
 export function unseenOf(facts: ProjectFacts): Unseen[] {
   const parts: readonly (readonly [part: string, fact: Fact<unknown>])[] = [
-    ["rules", "unseen" in facts.ownRules ? facts.ownRules : facts.rules],
+    ["rules", "unseen" in facts.shippedRules ? facts.shippedRules : facts.rules],
     ["location of the database", facts.database],
     ["firebase.json", facts.declared],
     ["functions", facts.functions],
@@ -18,8 +18,8 @@ export function unseenOf(facts: ProjectFacts): Unseen[] {
     ["last attempts of tasks", facts.failedTasks],
     ["roles of the functions' account", facts.grants],
     ["schedule of the sweep", facts.sweepJob],
-    ["indexes", "unseen" in facts.ownIndexes ? facts.ownIndexes : facts.indexes],
-    ["index exemptions and TTL policies", "unseen" in facts.ownIndexes ? facts.ownIndexes : facts.fields],
+    ["indexes", "unseen" in facts.shippedIndexes ? facts.shippedIndexes : facts.indexes],
+    ["index exemptions and TTL policies", "unseen" in facts.shippedIndexes ? facts.shippedIndexes : facts.fields],
     ["query plan", facts.plan],
     ["App Check", facts.appCheck],
     ["counters", facts.counters],

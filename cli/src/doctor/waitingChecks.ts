@@ -3,7 +3,7 @@ import type { Waiting } from "./counterFacts.ts";
 import { deploymentsFor } from "./deployments.ts";
 import { type ProjectFacts, seen } from "./facts.ts";
 import { type Finding, listed, warningFinding } from "./finding.ts";
-import { DEPLOY } from "./parameterChecks.ts";
+import { SET_AND_DEPLOY } from "./parameterChecks.ts";
 
 /** A function takes a document within seconds. */
 const LATE_MS = 60_000;
@@ -33,7 +33,7 @@ export function checkWaiting({ counters, functions, target }: ProjectFacts): Fin
     ),
     ...FEATURES.flatMap(([kind, merging, parameter]) =>
       deployment && !deployment.functions.has(merging)
-        ? find(kind, "createdAt", kind, `no function ${merging} runs`, `set ${parameter}=yes ${DEPLOY}`)
+        ? find(kind, "createdAt", kind, `no function ${merging} runs`, `set ${parameter}=yes ${SET_AND_DEPLOY}`)
         : [],
     ),
   ];

@@ -1,10 +1,10 @@
 /** The developer's choice, from options or from questions on a terminal. An option that is left out keeps the project's value. */
 import { type CANCEL_SYMBOL, isCancel, select, text } from "@clack/prompts";
-import type { Edition } from "../../../functions/src/decisions.ts";
+import { type Edition, regionsNear } from "../../../functions/src/decisions.ts";
 import { CommandError, FAILED, INTERRUPTED, WRONG_USAGE } from "../commandError.ts";
 import type { CurrentSettings } from "./currentSettings.ts";
 import { parametersFor, type Values } from "./dotenv.ts";
-import { assertLocation, isNear, locationProblem, regionsNear } from "./location.ts";
+import { assertLocation, isNear, locationProblem } from "./location.ts";
 import type { RulesChoice } from "./rules/composed.ts";
 import type { Packaging } from "./tallysFunctions.ts";
 

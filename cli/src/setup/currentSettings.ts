@@ -1,8 +1,8 @@
 /** What a project's files set already. An option that is left out keeps that value. Also finds contradictions between the files. */
 import { DEFAULT_COLLECTION } from "../../../core/src/index.ts";
 import { EDITIONS, type Edition } from "../../../functions/src/decisions.ts";
+import type { FirestoreEntry } from "../firestoreEntries.ts";
 import type { Values } from "./dotenv.ts";
-import type { FirestoreEntry } from "./firebaseJson.ts";
 import { DEFAULT_LOCATION, isNear } from "./location.ts";
 import { readChoice } from "./rules/compose.ts";
 import type { RulesChoice } from "./rules/composed.ts";

@@ -1,5 +1,6 @@
 /** `firebase.json`: the entries of the database and of Tally's codebase, and the emulators that Tally needs. */
 import type { Edition } from "../../../functions/src/decisions.ts";
+import { databaseOf, entryOf, type FirestoreEntry, firestoreEntries } from "../firestoreEntries.ts";
 import { append, readJson, removeIn, setIn, wrapInList } from "./json.ts";
 
 export const FIREBASE_JSON = "firebase.json";
@@ -19,16 +20,6 @@ const EMULATORS = {
 
 /** A deployment installs the packages of a fresh clone, too. */
 const PREDEPLOY = ['npm --prefix "$RESOURCE_DIR" install'];
-
-export interface FirestoreEntry {
-  readonly database?: string;
-  /** A name that stands for databases of each project. */
-  readonly target?: string;
-  readonly rules?: string;
-  readonly indexes?: string;
-  readonly location?: string;
-  readonly edition?: string;
-}
 
 export interface FunctionsEntry {
   readonly codebase?: string;
@@ -52,11 +43,6 @@ export interface FirestoreFiles {
 
 const listOf = <T>(value: unknown): T[] => (value === undefined ? [] : ([value].flat() as T[]));
 
-const isOf = (database: string) => (one: FirestoreEntry) =>
-  one.target === undefined && (one.database ?? DEFAULT_DATABASE) === database;
-
-const nameOf = ({ database, target }: FirestoreEntry) => database ?? target ?? DEFAULT_DATABASE;
-
 /** The entries of functions. @param text  of `firebase.json`; `undefined` if there is none */
 export function functionsEntriesIn(text: string | undefined): FunctionsEntry[] {
   const entries = listOf<FunctionsEntry>(readJson(FIREBASE_JSON, text ?? "{}").functions);
@@ -67,9 +53,9 @@ export function functionsEntriesIn(text: string | undefined): FunctionsEntry[] {
 
 /** A named database gets its own files: Tally's rules in a shared file would open counters in both databases. */
 export function firestoreFilesIn(text: string | undefined, database: string): FirestoreFiles {
-  const entries = listOf<FirestoreEntry>(readJson(FIREBASE_JSON, text ?? "{}").firestore);
-  const entry = entries.find(isOf(database));
-  const others = entries.filter((one) => one !== entry);
+  const json = readJson(FIREBASE_JSON, text ?? "{}");
+  const entry = entryOf(json, database);
+  const others = firestoreEntries(json).filter((one) => one !== entry);
   const infix = database === DEFAULT_DATABASE ? "" : `.${database}`;
   const pathOf = (kind: "rules" | "indexes", ending: string) => {
     const present = entry?.[kind];
@@ -81,7 +67,9 @@ export function firestoreFilesIn(text: string | undefined, database: string): Fi
     rules,
     indexes: pathOf("indexes", ".indexes.json"),
     databaseEntry: entry,
-    sharedWith: others.filter((one) => one.rules === rules).map(nameOf),
+    sharedWith: others
+      .filter((one) => one.rules === rules)
+      .map((one) => one.database ?? one.target ?? DEFAULT_DATABASE),
   };
 }
 
@@ -120,9 +108,10 @@ export function withCodebase(before: string, position: number | "new"): string {
 
 /** Adds or completes the entry of the database. In a list, the Firebase CLI demands that each entry names its database. */
 function withFirestore(before: string, { database, firestoreFiles, location, edition }: Wanted): string {
-  const { firestore } = readJson(FIREBASE_JSON, before);
-  const entries = listOf<FirestoreEntry>(firestore);
-  const index = entries.findIndex(isOf(database));
+  const json = readJson(FIREBASE_JSON, before);
+  const { firestore } = json;
+  const entries = firestoreEntries(json);
+  const index = entries.findIndex((one) => databaseOf(one) === database);
   const { rules, indexes } = firestoreFiles;
   const wanted = Object.entries({ rules, indexes, location, edition }).filter(([, value]) => value !== undefined);
   if (entries.length === 0 && database === DEFAULT_DATABASE && !Array.isArray(firestore))

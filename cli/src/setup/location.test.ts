@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { assertLocation, isNear, locationProblem, regionsNear } from "./location.ts";
+import { regionsNear } from "../../../functions/src/decisions.ts";
+import { assertLocation, isNear, locationProblem } from "./location.ts";
 
 test.each([
   ["nam5", "us-central1"],

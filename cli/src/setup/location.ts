@@ -1,16 +1,11 @@
 /** The locations of databases, and the regions of Cloud Functions near them. */
-import { MULTI_REGIONS, REGIONS } from "../../../functions/src/decisions.ts";
+import { MULTI_REGIONS, REGIONS, regionsNear } from "../../../functions/src/decisions.ts";
 import { CommandError, FAILED, WRONG_USAGE } from "../commandError.ts";
 
 /** The location in a new project. */
 export const DEFAULT_LOCATION = "us-central1";
 
 const LOCATIONS = [...Object.keys(MULTI_REGIONS), ...REGIONS];
-
-/** The regions of functions near a database, the default first. */
-export function regionsNear(location: string): readonly [string, ...string[]] {
-  return MULTI_REGIONS[location] ?? [location];
-}
 
 /** Whether a region is near a database. */
 export function isNear(region: string | undefined, location: string): boolean {

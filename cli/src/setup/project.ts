@@ -1,7 +1,7 @@
 /** A Firebase project as it lies in a folder: its files, Tally's functions, and the app in it. */
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { homedir } from "node:os";
 import { dirname, join, relative } from "node:path";
+import { projectFolders } from "../projectFolders.ts";
 import { type CurrentSettings, currentSettings } from "./currentSettings.ts";
 import {
   FIREBASE_JSON,
@@ -75,13 +75,9 @@ export function readProject(cwd: string, database?: string): Project {
   };
 }
 
-/** The nearest folder with a `firebase.json`, as the Firebase CLI looks for it, but not outside of the repository or in the home folder. */
+/** The nearest folder with a `firebase.json`; without one, the folder where the command runs. */
 function folderOf(cwd: string): string {
-  for (let folder = cwd; ; folder = dirname(folder)) {
-    if (existsSync(join(folder, FIREBASE_JSON))) return folder;
-    const isOutermost = existsSync(join(folder, ".git")) || folder === homedir() || folder === dirname(folder);
-    if (isOutermost) return cwd;
-  }
+  return projectFolders(cwd).find((folder) => existsSync(join(folder, FIREBASE_JSON))) ?? cwd;
 }
 
 /**

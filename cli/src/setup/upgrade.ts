@@ -1,4 +1,5 @@
 /** `npx firestore-tally upgrade`: brings rules, indexes, functions and client of a project to this version. The policy stays. */
+import { regionsNear } from "../../../functions/src/decisions.ts";
 import { CommandError, FAILED } from "../commandError.ts";
 import { carryOut, type Plan, type SetupOptions } from "./carryOut.ts";
 import { type FileChange, textChange } from "./changes.ts";
@@ -7,7 +8,7 @@ import { parametersFor, unknownIn } from "./dotenv.ts";
 import { CODEBASE, FIREBASE_JSON, withCodebase } from "./firebaseJson.ts";
 import { addIndexes, indexesOf } from "./indexesJson.ts";
 import { CLIENT, hasForeignCode, KIT } from "./kitPackage.ts";
-import { regionsNear } from "./location.ts";
+
 import { deployCommand } from "./nextCommand.ts";
 import { PAGES, packaged, VERSION } from "./packaged.ts";
 import { firebaseCommand, joinPath, MANIFEST, type Project, readProject } from "./project.ts";

@@ -7,7 +7,7 @@
  */
 import { sdk } from "./coldStart.ts";
 import { packaging } from "./packaging.ts";
-import { invalidParameter } from "./parameterValue.ts";
+import { invalidParameter, isEmail } from "./parameterValue.ts";
 import { MULTI_REGIONS, REGIONS } from "./regions.ts";
 import { neededRoles } from "./roles.ts";
 
@@ -52,16 +52,13 @@ function checkLocation(location: string): void {
     return;
   }
   const [nearest] = MULTI_REGIONS[location] ?? [];
-  throw invalidParameter(
-    "LOCATION",
-    location,
-    nearest
-      ? `${nearest}, the region of functions that is nearest to a database in ${location}`
-      : "a region of functions, such as us-central1: https://cloud.google.com/functions/docs/locations",
-  );
+  const accepted = nearest
+    ? `${nearest}, the region of functions that is nearest to a database in ${location}`
+    : "a region of functions, such as us-central1: https://cloud.google.com/functions/docs/locations";
+  throw invalidParameter("LOCATION", location, accepted);
 }
 
 function checkAccount(account: string): void {
-  if (/^[^@\s]+@[^@\s]+\.[^@\s]+$/.test(account)) return;
+  if (isEmail(account)) return;
   throw invalidParameter("SERVICE_ACCOUNT", account, "the whole email of a service account, or nothing");
 }

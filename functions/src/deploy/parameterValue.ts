@@ -9,6 +9,11 @@ export function listItems(list: string): string[] {
     .filter((item) => item !== "");
 }
 
+/** Whether a text can be the email of an account. */
+export function isEmail(text: string): boolean {
+  return /^[^@\s]+@[^@\s]+\.[^@\s]+$/.test(text);
+}
+
 export function invalidParameter(name: string, value: unknown, accepted: string): CounterError {
   const shown = typeof value === "string" ? JSON.stringify(value) : value;
   return new CounterError("counter/invalid-config", `${name} is ${shown}; set it to ${accepted}`);

@@ -58,3 +58,8 @@ export const MULTI_REGIONS: Readonly<Record<string, readonly [string, ...string[
   nam7: ["us-central1", "us-east4"],
   eur3: ["europe-west1", "europe-west4"],
 };
+
+/** The regions of functions that are near a database, the usual one first. @param location  of the database */
+export function regionsNear(location: string): readonly [string, ...string[]] {
+  return MULTI_REGIONS[location] ?? [location];
+}

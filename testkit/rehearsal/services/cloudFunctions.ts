@@ -1,25 +1,13 @@
 /** Functions of the 2nd generation, and the upload of their source (https://cloud.google.com/functions/docs/reference/rest). */
 
-import { MULTI_REGIONS, REGIONS } from "../../../functions/src/decisions.ts";
-import { notFound, operation, Refusal, route, type Service } from "../api.ts";
-import {
-  type Cloud,
-  type CloudFunction,
-  DEFAULT_ACCOUNT,
-  idOf,
-  isEmail,
-  PROJECT_NUMBER,
-  segmentAfter,
-} from "../cloud.ts";
+import { isEmail, MULTI_REGIONS, REGIONS } from "../../../functions/src/decisions.ts";
+import { type Cloud, type CloudFunction, DEFAULT_ACCOUNT, idOf, PROJECT_NUMBER, segmentAfter } from "../cloud.ts";
+import { ApiError, existing, operation, route, type Service } from "../routes.ts";
 
 const HOST = "cloudfunctions.googleapis.com";
 
 export const cloudFunctions: Service = (cloud) => {
-  const deployed = (name: string) => {
-    const found = cloud.functions.get(name);
-    if (!found) throw notFound("Function");
-    return found;
-  };
+  const deployed = (name: string) => existing(cloud.functions, name, "Function");
   const deploy = (name: string, asked: CloudFunction) => {
     checkFunction(cloud, asked);
     const deployed = finished(asked);
@@ -32,31 +20,26 @@ export const cloudFunctions: Service = (cloud) => {
     // Functions of the 1st generation: there are none.
     route("GET", HOST, "/v1/projects/*/locations/-/functions", () => ({ functions: [] })),
     route("GET", HOST, "/v2/projects/*/locations/-/functions", () => ({ functions: [...cloud.functions.values()] })),
-    route(
-      "POST",
-      HOST,
-      "/v2/projects/*/locations/{region}/functions:generateUploadUrl",
-      ({ names: { region = "" } }) => {
-        checkRegion(cloud, region);
-        const bucket = `gcf-v2-uploads-${PROJECT_NUMBER}.${region}.cloudfunctions.appspot.com`;
-        const object = `${cloud.newId("source")}.zip`;
-        return { uploadUrl: `https://storage.googleapis.com/${bucket}/${object}`, storageSource: { bucket, object } };
-      },
-    ),
-    route("PUT", "storage.googleapis.com", "/*/{object}", ({ names: { object = "" }, bytes }) => {
-      cloud.uploads.push({ object, zip: bytes });
+    route("POST", HOST, "/v2/projects/*/locations/{region}/functions:generateUploadUrl", ({ region }) => {
+      checkRegion(cloud, region);
+      const bucket = `gcf-v2-uploads-${PROJECT_NUMBER}.${region}.cloudfunctions.appspot.com`;
+      const object = `${cloud.newId("source")}.zip`;
+      return { uploadUrl: `https://storage.googleapis.com/${bucket}/${object}`, storageSource: { bucket, object } };
+    }),
+    route("PUT", "storage.googleapis.com", "/*/*", ({ bytes }) => {
+      cloud.uploads.push(bytes);
       return {};
     }),
     route("POST", HOST, "/v2/projects/*/locations/*/functions", ({ body }) => {
-      if (cloud.functions.has(body.name)) throw new Refusal(409, `Resource ${body.name} already exists`);
+      if (cloud.functions.has(body.name)) throw new ApiError(409, `Resource ${body.name} already exists`);
       return deploy(body.name, body);
     }),
-    route("GET", HOST, "/v2/{name=projects/*/locations/*/functions/*}", ({ names: { name = "" } }) => deployed(name)),
-    route("PATCH", HOST, "/v2/{name=projects/*/locations/*/functions/*}", ({ names: { name = "" }, body }) => {
+    route("GET", HOST, "/v2/{name=projects/*/locations/*/functions/*}", ({ name }) => deployed(name)),
+    route("PATCH", HOST, "/v2/{name=projects/*/locations/*/functions/*}", ({ name, body }) => {
       const { eventTrigger } = deployed(name);
       return deploy(name, { ...(eventTrigger && { eventTrigger }), ...body });
     }),
-    route("DELETE", HOST, "/v2/{name=projects/*/locations/*/functions/*}", ({ names: { name = "" } }) => {
+    route("DELETE", HOST, "/v2/{name=projects/*/locations/*/functions/*}", ({ name }) => {
       deployed(name);
       cloud.functions.delete(name);
       return operation(cloud, cloud.newId(`projects/${cloud.project}/operations/delete`));
@@ -85,7 +68,7 @@ function checkRegion(cloud: Cloud, region: string): void {
   cloud.problems.add(
     `${region} is ${isMultiRegion ? "a multi-region of Firestore" : "no region"}; functions run in one such as us-central1`,
   );
-  throw new Refusal(403, `Permission denied on 'locations/${region}' (or it may not exist).`);
+  throw new ApiError(403, `Permission denied on 'locations/${region}' (or it may not exist).`);
 }
 
 function checkFunction(cloud: Cloud, { name, labels = {}, serviceConfig, eventTrigger }: CloudFunction): void {
@@ -93,24 +76,24 @@ function checkFunction(cloud: Cloud, { name, labels = {}, serviceConfig, eventTr
   checkRegion(cloud, segmentAfter(name, "locations"));
   // It names a service of Cloud Run: https://cloud.google.com/run/docs/reference/rest/v2/projects.locations.services/create
   if (!/^[a-z][a-z0-9-]{0,61}[a-z0-9]$/i.test(id))
-    throw new Refusal(400, `Could not create Cloud Run service ${id}: it is no name of letters, digits and dashes.`);
+    throw new ApiError(400, `Could not create Cloud Run service ${id}: it is no name of letters, digits and dashes.`);
   // https://cloud.google.com/resource-manager/docs/labels-overview#requirements
   for (const [key, value] of Object.entries(labels))
     if (!/^[a-z][a-z0-9_-]{0,62}$/.test(key) || !/^[a-z0-9_-]{0,63}$/.test(value))
-      throw new Refusal(400, `The label ${key}=${value} is invalid.`);
+      throw new ApiError(400, `The label ${key}=${value} is invalid.`);
   // https://cloud.google.com/run/docs/configuring/services/cpu
   const { maxInstanceRequestConcurrency = 1, availableCpu = "1", environmentVariables = {} } = serviceConfig;
   if (maxInstanceRequestConcurrency > 1 && Number(availableCpu) < 1)
-    throw new Refusal(400, "Total cpu < 1 is not supported with concurrency > 1.");
+    throw new ApiError(400, "Total cpu < 1 is not supported with concurrency > 1.");
   checkVariables(environmentVariables);
   checkAccount(cloud, id, serviceConfig.serviceAccountEmail);
   if (!eventTrigger?.eventType.startsWith("google.cloud.firestore")) return;
   const database = eventTrigger.eventFilters?.find(({ attribute }) => attribute === "database")?.value;
   const known = cloud.databases.get(`projects/${cloud.project}/databases/${database}`);
-  if (!known) throw new Refusal(400, `The database ${database} does not exist.`);
+  if (!known) throw new ApiError(400, `The database ${database} does not exist.`);
   // https://cloud.google.com/eventarc/docs/run/create-trigger-firestore: the trigger's location is the database's.
   if (eventTrigger.triggerRegion !== known.locationId)
-    throw new Refusal(
+    throw new ApiError(
       400,
       `The trigger is in ${eventTrigger.triggerRegion}, and the database is in ${known.locationId}.`,
     );
@@ -118,11 +101,11 @@ function checkFunction(cloud: Cloud, { name, labels = {}, serviceConfig, eventTr
 
 /** https://cloud.google.com/functions/docs/configuring/env-var */
 function checkVariables(variables: Readonly<Record<string, string>>): void {
-  if (JSON.stringify(variables).length > 32_768) throw new Refusal(400, "Environment variables exceed 32 KiB.");
+  if (JSON.stringify(variables).length > 32_768) throw new ApiError(400, "Environment variables exceed 32 KiB.");
   const reserved = Object.keys(variables).find((name) =>
     /^(X_GOOGLE_|K_(SERVICE|REVISION|CONFIGURATION)$|PORT$)/.test(name),
   );
-  if (reserved) throw new Refusal(400, `The environment variable ${reserved} is reserved.`);
+  if (reserved) throw new ApiError(400, `The environment variable ${reserved} is reserved.`);
 }
 
 function checkAccount(cloud: Cloud, id: string, account: string | undefined): void {
@@ -131,8 +114,8 @@ function checkAccount(cloud: Cloud, id: string, account: string | undefined): vo
   if (account === "") cloud.problems.add(`${id}: its account is an empty text`);
   else if (!isEmail(account))
     // What Cloud Functions answers is not known.
-    cloud.problems.add(`${id}: its account ${account} is no email`);
+    cloud.problems.add(`${id}: its account ${account} is not an email`);
   // `isServiceAccountPropagationError` in firebase-tools/lib/deploy/functions/release/executor.js
   else if (account.startsWith("firebase-fn-") && !cloud.accounts.has(account))
-    throw new Refusal(403, `Permission denied on service account ${account} (or it may not exist).`);
+    throw new ApiError(403, `Permission denied on service account ${account} (or it may not exist).`);
 }

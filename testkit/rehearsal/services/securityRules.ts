@@ -1,5 +1,5 @@
 /** Security rules: rulesets, and which one is in force (https://firebase.google.com/docs/reference/rules/rest). */
-import { notFound, route, type Service } from "../api.ts";
+import { existing, route, type Service } from "../routes.ts";
 
 const HOST = "firebaserules.googleapis.com";
 
@@ -13,24 +13,16 @@ export const securityRules: Service = (cloud) => [
     const issue = { severity: "ERROR", sourcePosition: { line: 1, column: 1 }, description };
     return { testResults: [], issues: Buffer.byteLength(content) > LARGEST_RULES ? [issue] : [] };
   }),
-  route("POST", HOST, "/v1/{parent=projects/*}/rulesets", ({ names: { parent }, body }) => {
+  route("POST", HOST, "/v1/{parent=projects/*}/rulesets", ({ parent, body }) => {
     const name = `${parent}/rulesets/${cloud.newId("ruleset")}`;
     cloud.rulesets.set(name, { ...body, name });
     return { name };
   }),
-  route("GET", HOST, "/v1/{name=projects/*/rulesets/*}", ({ names: { name = "" } }) => {
-    const found = cloud.rulesets.get(name);
-    if (!found) throw notFound();
-    return found;
-  }),
+  route("GET", HOST, "/v1/{name=projects/*/rulesets/*}", ({ name }) => existing(cloud.rulesets, name)),
   route("GET", HOST, "/v1/projects/*/releases", () => ({ releases: [...cloud.releases.values()] })),
-  route("GET", HOST, "/v1/{name=projects/*/releases/**}", ({ names: { name = "" } }) => {
-    const found = cloud.releases.get(name);
-    if (!found) throw notFound();
-    return found;
-  }),
-  route("PATCH", HOST, "/v1/{name=projects/*/releases/**}", ({ names: { name = "" }, body: { release } }) => {
-    if (!cloud.releases.has(name)) throw notFound();
+  route("GET", HOST, "/v1/{name=projects/*/releases/**}", ({ name }) => existing(cloud.releases, name)),
+  route("PATCH", HOST, "/v1/{name=projects/*/releases/**}", ({ name, body: { release } }) => {
+    existing(cloud.releases, name);
     cloud.releases.set(name, release);
     return release;
   }),

@@ -1,6 +1,7 @@
 /** All of Google's APIs that a deployment calls: a request in, a status and a body out. */
-import { type Body, Refusal, type Route, route } from "./api.ts";
+
 import type { Cloud } from "./cloud.ts";
+import { ApiError, type Body, type Route, route } from "./routes.ts";
 import { artifactRegistry } from "./services/artifactRegistry.ts";
 import { cloudFunctions } from "./services/cloudFunctions.ts";
 import { cloudRun } from "./services/cloudRun.ts";
@@ -13,7 +14,7 @@ import { pubsub } from "./services/pubsub.ts";
 import { securityRules } from "./services/securityRules.ts";
 import { serviceUsage } from "./services/serviceUsage.ts";
 
-export interface Request {
+export interface ApiRequest {
   readonly method: string;
   readonly host: string;
   /** With its query. */
@@ -21,7 +22,7 @@ export interface Request {
   readonly bytes: Uint8Array;
 }
 
-export interface Answer {
+export interface ApiAnswer {
   readonly status: number;
   readonly body: Body;
 }
@@ -36,11 +37,11 @@ const TO_ENABLE =
   /^(artifactregistry|cloudbuild|cloudfunctions|cloudscheduler|cloudtasks|eventarc|firestore|pubsub|run)\./;
 
 /** @returns the APIs of a project. A function: no network, no time. */
-export function googleApis(cloud: Cloud): (request: Request) => Answer {
+export function fakeApis(cloud: Cloud): (request: ApiRequest) => ApiAnswer {
   const routes: readonly Route[] = [
     ...SERVICES.flatMap((service) => service(cloud)),
     ...["v1", "v1beta1", "v2"].map((version) =>
-      route("GET", "*", `/${version}/{name=**}`, ({ names: { name = "" } }) => {
+      route("GET", "*", `/${version}/{name=**}`, ({ name }) => {
         const found = cloud.operations.get(name);
         if (!found) throw new NoRoute();
         return found;
@@ -49,7 +50,7 @@ export function googleApis(cloud: Cloud): (request: Request) => Answer {
   ];
   const failures = new Map<object, number>();
 
-  function handle({ method, host, url, bytes }: Request, body: Body): unknown {
+  function handle({ method, host, url, bytes }: ApiRequest, body: Body): unknown {
     const { pathname, searchParams } = new URL(url, `https://${host}`);
     const path = decodeURIComponent(pathname);
     const called = `${method} ${host}${path}`;
@@ -57,44 +58,48 @@ export function googleApis(cloud: Cloud): (request: Request) => Answer {
       const times = failures.get(failure) ?? 0;
       if (!failure.match.test(called) || times >= (failure.times ?? Number.POSITIVE_INFINITY)) continue;
       failures.set(failure, times + 1);
-      throw new Refusal(failure.status, failure.message);
+      throw new ApiError(failure.status, failure.message);
     }
     // https://cloud.google.com/service-usage/docs/enable-disable
     if (cloud.scenario.apis === "none" && TO_ENABLE.test(host) && !cloud.enabledApis.has(host))
-      throw new Refusal(403, `${host} has not been used in this project before or it is disabled.`, "SERVICE_DISABLED");
+      throw new ApiError(
+        403,
+        `${host} has not been used in this project before or it is disabled.`,
+        "SERVICE_DISABLED",
+      );
     const found = routes.find(
       (one) => one.method === method && (one.host === host || one.host === "*") && one.path.test(path),
     );
     if (!found) throw new NoRoute();
-    return found.handle({ names: { ...found.path.exec(path)?.groups }, query: searchParams, body, bytes });
+    return found.handle({ ...found.path.exec(path)?.groups, query: searchParams, body, bytes });
   }
 
   return (request) => {
     try {
       return { status: 200, body: handle(request, parse(request.bytes)) };
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
+      if (!(error instanceof ApiError)) throw error;
       return { status: error.code, body: error };
     }
   };
 }
 
 /** The same, for a deployment: what it asks is recorded. */
-export function recordedApis(cloud: Cloud): (request: Request) => Answer {
-  const answer = googleApis(cloud);
+export function recordedApis(cloud: Cloud): (request: ApiRequest) => ApiAnswer {
+  const answer = fakeApis(cloud);
   return (request) => {
-    const { method, host, url, bytes } = request;
+    const { method, host, url } = request;
     const { status, body } = answer(request);
     const path = decodeURIComponent(new URL(url, `https://${host}`).pathname);
     if (body instanceof NoRoute) cloud.problems.add(`the rehearsal has no answer to ${method} ${host}${path}`);
-    const error = body instanceof Refusal ? body.message : undefined;
-    cloud.requests.push({ method, host, path, body: parse(bytes), status, error });
+    const error = body instanceof ApiError ? body.message : undefined;
+    cloud.requests.push({ method, host, path, status, error });
     return { status, body };
   };
 }
 
 /** An API that the rehearsal does not know. */
-class NoRoute extends Refusal {
+class NoRoute extends ApiError {
   constructor() {
     super(404, "The rehearsal has no answer to this.");
   }

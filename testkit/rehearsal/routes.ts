@@ -1,19 +1,25 @@
 /**
- * How a request finds its answer: routes in the notation of Google's own definitions (https://google.aip.dev/127), refusals in the shape of
- * its errors (https://google.aip.dev/193).
+ * How a request finds its answer: routes in the notation of Google's own definitions (https://google.aip.dev/127), errors in the shape
+ * of Google's (https://google.aip.dev/193).
  */
 import type { Cloud } from "./cloud.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: bodies of many APIs; what a route needs of one, it reads
 export type Body = any;
 
-export interface ApiCall {
-  /** What the names in braces stand for. */
-  readonly names: Readonly<Record<string, string>>;
+/** The names in braces of a path: `project` and `id` of `/v1/{project}/topics/{id=*}`. */
+type NamesIn<Path extends string> = Path extends `${string}{${infer Part}}${infer Rest}`
+  ? (Part extends `${infer Name}=${string}` ? Name : Part) | NamesIn<Rest>
+  : never;
+
+interface RequestParts {
   readonly query: URLSearchParams;
   readonly body: Body;
   readonly bytes: Uint8Array;
 }
+
+/** A request, and what the names in the route's path stand for. */
+export type ApiCall<Path extends string = ""> = RequestParts & Readonly<Record<NamesIn<Path>, string>>;
 
 export interface Route {
   readonly method: string;
@@ -26,7 +32,12 @@ export interface Route {
 export type Service = (cloud: Cloud) => Route[];
 
 // The path is such as `/v2/{name=projects/*/locations/*/functions/*}`: a star is a segment, two are any number of segments.
-export function route(method: string, host: string, path: string, handle: Route["handle"]): Route {
+export function route<const Path extends string>(
+  method: string,
+  host: string,
+  path: Path,
+  handle: (call: ApiCall<Path>) => unknown,
+): Route {
   const segments = (text: string) =>
     text.replace(/[.()]/g, "\\$&").replace(/\*\*|\*/g, (stars) => (stars === "**" ? ".+" : "[^/:]+"));
   const pattern = path
@@ -50,7 +61,7 @@ const STATUSES: Readonly<Record<number, string>> = {
 };
 
 /** What Google is known to answer. */
-export class Refusal extends Error {
+export class ApiError extends Error {
   readonly code: number;
   readonly reason: string | undefined;
 
@@ -67,8 +78,15 @@ export class Refusal extends Error {
   }
 }
 
-export function notFound(what = "Requested entity"): Refusal {
-  return new Refusal(404, `${what} was not found.`);
+export function notFound(what = "Requested entity"): ApiError {
+  return new ApiError(404, `${what} was not found.`);
+}
+
+/** @throws ApiError 404 if there is no resource of that name */
+export function existing<T>(resources: ReadonlyMap<string, T>, name: string, what?: string): T {
+  const found = resources.get(name);
+  if (found === undefined) throw notFound(what);
+  return found;
 }
 
 /** A long-running operation that has ended (https://google.aip.dev/151): delays are not part of a rehearsal. */

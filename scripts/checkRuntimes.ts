@@ -12,13 +12,21 @@ const { RUNTIMES } = createRequire(import.meta.url)(
   "firebase-tools/lib/deploy/functions/runtimes/supported/types.js",
 ) as { RUNTIMES: Runtimes };
 
-const latest = new Date(Date.now() + NOTICE_DAYS * 86_400_000).toISOString();
+const noticeEnds = new Date(Date.now() + NOTICE_DAYS * 86_400_000).toISOString();
 for (const file of ["firebase.json", "extension.yaml", "cli/src/setup/firebaseJson.ts"]) {
   const named = new Set(readFileSync(file, "utf8").match(/nodejs\d+/g));
   if (named.size === 0) throw new Error(`${file} names no runtime`);
   for (const runtime of named) {
     const date = RUNTIMES[runtime]?.deprecationDate;
-    console.log(`${file}: ${runtime}, deprecated on ${date}`);
-    if (date === undefined || date < latest) process.exitCode = 1;
+    if (date !== undefined && date >= noticeEnds) {
+      console.log(`${file} uses ${runtime}, which Google deprecates on ${date}`);
+      continue;
+    }
+    const problem =
+      date === undefined
+        ? "which the Firebase CLI does not know"
+        : `which Google deprecates on ${date}, within ${NOTICE_DAYS} days`;
+    console.error(`${file} uses ${runtime}, ${problem}: name a newer runtime`);
+    process.exitCode = 1;
   }
 }

@@ -14,7 +14,7 @@ export interface StoredCounter {
   readonly shards: ReadonlyMap<string, Readonly<Record<string, unknown>>>;
 }
 
-export interface Adoption {
+export interface AdoptionPlan {
   /** Shards that old clients use, and that must exist. */
   readonly numShards: number;
   /** Whether the document gets `num_shards`: code that has the number built in does not store it. */
@@ -31,7 +31,7 @@ export interface Adoption {
 const FIELDS = ["shard", "count", "writes", "at", "marks"];
 
 /** @returns what is missing, or why the counter is left alone */
-export function planAdoption({ fields, shards }: StoredCounter): Adoption | { readonly leftAlone: string } {
+export function planAdoption({ fields, shards }: StoredCounter): AdoptionPlan | { readonly leftAlone: string } {
   const numShards = parseNumShards(fields.num_shards ?? largestIndex(shards) + 1);
   const reason = whyLeftAlone({ fields, shards }, numShards);
   if (reason !== undefined || numShards === undefined)
@@ -69,7 +69,7 @@ export function whyNotEnded(stored: StoredCounter): string | undefined {
 }
 
 /** Documents that are written. */
-export function writesOf({ setsNumShards, completed, created, publishes }: Adoption): number {
+export function writesOf({ setsNumShards, completed, created, publishes }: AdoptionPlan): number {
   return Number(setsNumShards) + completed.length + created.length + Number(publishes);
 }
 
@@ -97,7 +97,7 @@ function whyLeftAlone({ fields, shards }: StoredCounter, numShards: number | und
     const other = Object.keys(stored).find((field) => !FIELDS.includes(field));
     if (other !== undefined) return `shards/${id} has the field ${other}: remove it, or the rules refuse new clients`;
     if (shard !== id || !Number.isInteger(writes))
-      return `shards/${id} has a shard or a writes of another meaning: remove them`;
+      return `shards/${id} uses the fields shard or writes for something else: remove these fields`;
   }
   return undefined;
 }

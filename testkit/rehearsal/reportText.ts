@@ -1,18 +1,20 @@
 /** A report as text: what exists after the deployment, then what looks wrong. */
+
+import { pluralize } from "../../cli/src/format.ts";
 import { paint } from "../../cli/src/output.ts";
 import { bulletList, table } from "../../cli/src/table.ts";
 import type { Report } from "./rehearsal.ts";
 
-/** Said with each report, so that none is taken for more than it is. */
+/** What a rehearsal cannot show. Each report tells it. */
 const NOT_SHOWN = [
-  "rights: your account's, and those of accounts of your own",
+  "permissions of your user, and of service accounts you created",
   "builds: whether Cloud Build can install and start the functions",
   "delays: of builds, indexes, new accounts and newly enabled APIs",
   "quotas",
   "what your project has already, such as the indexes that --force would delete",
 ] as const;
 
-export function textOf(report: Report): string {
+export function reportText(report: Report): string {
   const { functions, changes, problems, exitCode, seconds } = report;
   const rows = functions.map(({ name, region, memory, instances, trigger }) => [
     name,
@@ -25,7 +27,7 @@ export function textOf(report: Report): string {
   const runtimes = [...new Set(functions.map(({ runtime }) => runtime))].join(", ");
   const { created, updated, deleted } = changes;
   const lists = {
-    accounts: accounts.map(([account, those]) => `${account}: ${those.length} functions`),
+    accounts: accounts.map(([account, those]) => `${account}: ${pluralize(those.length, "function")}`),
     "new accounts": report.createdAccounts,
     "new roles": report.roles,
     queues: report.queues,
@@ -35,13 +37,15 @@ export function textOf(report: Report): string {
     databases: report.databases,
     rules: report.rules,
     indexes: [
-      `${report.indexes}, and ${report.exemptions} fields with indexes of their own, ${report.ttlPolicies} with a TTL policy`,
+      `composite: ${report.indexes}`,
+      `exemptions of fields: ${report.exemptions}`,
+      `TTL policies: ${report.ttlPolicies}`,
     ],
     source: report.uploads,
     APIs: [report.apis.join(", ")],
   };
   return [
-    `${functions.length} functions (${runtimes}): ${created} created, ${updated} updated, ${deleted} deleted`,
+    `${pluralize(functions.length, "function")} (${runtimes}): ${created} created, ${updated} updated, ${deleted} deleted`,
     table(
       rows,
       ["left", "left", "right", "right", "left"],

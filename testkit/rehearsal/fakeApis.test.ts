@@ -6,14 +6,14 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { strToU8, zipSync } from "fflate";
-import { beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { DEFAULT_PARAMETERS } from "../../functions/src/decisions.ts";
-import type { Body } from "./api.ts";
 import { createCloud, DEFAULT_ACCOUNT } from "./cloud.ts";
-import { recordedApis } from "./googleApis.ts";
+import { recordedApis } from "./fakeApis.ts";
 import { problemsOf } from "./problems.ts";
-import { beforeOf } from "./resources.ts";
-import { type Scenario, USUAL } from "./scenario.ts";
+import { snapshotOf } from "./resources.ts";
+import type { Body } from "./routes.ts";
+import { DEFAULT_SCENARIO, type Scenario } from "./scenario.ts";
 
 const ROOT = "projects/demo-app";
 const AT = `${ROOT}/locations/us-central1`;
@@ -108,9 +108,9 @@ async function problemsAfter(
   firestore: object = {},
 ): Promise<string> {
   writeFileSync(join(folder, "firebase.json"), JSON.stringify({ firestore }));
-  const cloud = createCloud("demo-app", { ...USUAL, ...scenario });
+  const cloud = createCloud("demo-app", { ...DEFAULT_SCENARIO, ...scenario });
   const answer = recordedApis(cloud);
-  const before = beforeOf(cloud);
+  const before = snapshotOf(cloud);
   const requests = rightDeployment(cloud.scenario.databases["(default)"]?.locationId ?? "");
   change(requests);
   for (const [method, host, url, sent] of Object.values(requests)) {
@@ -152,9 +152,9 @@ const TO_TARBALL = JSON.stringify({ dependencies: { a: "file:a.tgz" } });
 const elsewhere = [{ attribute: "database", value: "shop" }];
 
 const FAULTS: readonly [fault: string, found: RegExp, change: (all: Requests) => unknown][] = [
-  ["a job without an account", /calls as "", which is no email/, (all) => callAs(all, "")],
+  ["a job without an account", /calls as "", which is not an email/, (all) => callAs(all, "")],
   ["a function without an account", /tally-sweep: its account is an empty text/, (all) => runAs(all, "sweep", "")],
-  ["an account that is half an email", /its account tally@ is no email/, (all) => runAs(all, "sweep", "tally@")],
+  ["an account that is half an email", /its account tally@ is not an email/, (all) => runAs(all, "sweep", "tally@")],
   ["an account that lacks roles", /own@.* lacks roles\/datastore.user/, (all) => runAs(all, "aggregate", OWN)],
   [
     "a managed account that is missing",
@@ -194,8 +194,13 @@ test.each<[fault: string, found: RegExp, scenario: Partial<Scenario>, firestore?
     /runs in us-central1 and the database is in europe-north1/,
     { databases: { "(default)": { locationId: "europe-north1" } } },
   ],
-  ["another location than the one meant", /firebase.json has location eur3 .* which is nam5/, {}, { location: "eur3" }],
-  ["another edition than the one meant", /firebase.json has edition enterprise/, {}, { edition: "enterprise" }],
+  [
+    "another location than the one meant",
+    /declares location eur3, but the database is in nam5/,
+    {},
+    { location: "eur3" },
+  ],
+  ["another edition than the one meant", /firebase.json declares edition enterprise/, {}, { edition: "enterprise" }],
   ["parameters of another edition", /EDITION is standard/, { databases: { "(default)": ENTERPRISE } }],
   [
     "a database that is named and does not exist",
@@ -206,6 +211,19 @@ test.each<[fault: string, found: RegExp, scenario: Partial<Scenario>, firestore?
   ["a default account without rights", /lacks roles\/datastore.user/, { defaultAccountIsEditor: false }],
 ])("%s is found", async (_, found, scenario, firestore) => {
   expect(await problemsAfter(scenario, undefined, firestore)).toMatch(found);
+});
+
+test("a difference from the app's firebase.json is told once; one in the working folder is not read", async () => {
+  const working = mkdtempSync(join(folder, "working-"));
+  writeFileSync(join(working, "firebase.json"), JSON.stringify({ firestore: { location: "asia-east1" } }));
+  vi.spyOn(process, "cwd").mockReturnValue(working);
+  onTestFinished(() => void vi.restoreAllMocks());
+  expect(await problemsAfter({}, undefined, { location: "nam5" })).toBe("");
+  expect((await problemsAfter({}, undefined, { location: "eur3" })).split("\n")).toHaveLength(1);
+});
+
+test("an entry with a target names no database", async () => {
+  expect(await problemsAfter({}, undefined, [{ target: "main", location: "eur3" }])).toBe("");
 });
 
 test("of an account that exists outside of the rehearsal, no role is missing", async () => {

@@ -6,10 +6,11 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Command, Option } from "commander";
-import { databasesIn } from "./firebaseJson.ts";
-import { textOf } from "./print.ts";
-import { startRehearsal } from "./rehearsal.ts";
-import { type Scenario, USUAL } from "./scenario.ts";
+import { databaseOf, type FirestoreEntry, firestoreEntries } from "../../cli/src/firestoreEntries.ts";
+import { readFirebaseJson } from "./firebaseJson.ts";
+import { DEFAULT_PROJECT, startRehearsal } from "./rehearsal.ts";
+import { reportText } from "./reportText.ts";
+import { DEFAULT_SCENARIO, type Scenario } from "./scenario.ts";
 
 interface Options {
   readonly database: boolean;
@@ -40,7 +41,7 @@ const program = new Command("npm run rehearse --")
   .addOption(new Option("--database-edition <edition>", "of the databases").choices(["standard", "enterprise"]))
   .option("--no-database", "no database exists yet")
   .option("--new-project", "no API is enabled yet, which takes minutes")
-  .option("-P, --project <id>", "for its .env.<project> and .firebaserc", "demo-app")
+  .option("-P, --project <id>", "for its .env.<project> and .firebaserc", DEFAULT_PROJECT)
   .option("--json", "prints the report as JSON")
   .allowUnknownOption()
   .addHelpText("after", EXAMPLES)
@@ -63,7 +64,7 @@ async function main(): Promise<number> {
   try {
     const report = await rehearsal.deploy(...args);
     // What the CLI printed has been shown.
-    console.log(options.json ? JSON.stringify({ ...report, printed: undefined }, null, 2) : textOf(report));
+    console.log(options.json ? JSON.stringify({ ...report, printed: undefined }, null, 2) : reportText(report));
     return report.exitCode === 0 && report.problems.length === 0 ? 0 : 1;
   } catch (error) {
     if (!interruption.signal.aborted) throw error;
@@ -77,11 +78,13 @@ function scenarioOf(): Partial<Scenario> {
   const { database, databaseLocation, databaseEdition, newProject } = options;
   const apis = newProject ? ({ apis: "none" } as const) : {};
   if (!database) return { ...apis, databases: {} };
-  const named = [{ database: "(default)" }, ...databasesIn(folder)];
-  const databases = named.map(({ database: id, location, edition }: ReturnType<typeof databasesIn>[number]) => {
-    const locationId = databaseLocation ?? location ?? USUAL.databases["(default)"]?.locationId ?? "";
-    const databaseEdition_ = (databaseEdition ?? edition)?.toUpperCase() === "ENTERPRISE" ? "ENTERPRISE" : "STANDARD";
-    return [id, { locationId, databaseEdition: databaseEdition_ }] as const;
+  const entries: FirestoreEntry[] = [{ database: "(default)" }, ...firestoreEntries(readFirebaseJson(folder))];
+  const databases = entries.flatMap((entry) => {
+    const id = databaseOf(entry);
+    if (id === undefined) return [];
+    const locationId = databaseLocation ?? entry.location ?? DEFAULT_SCENARIO.databases["(default)"]?.locationId ?? "";
+    const edition = (databaseEdition ?? entry.edition)?.toUpperCase() === "ENTERPRISE" ? "ENTERPRISE" : "STANDARD";
+    return [[id, { locationId, databaseEdition: edition }] as const];
   });
   return { ...apis, databases: Object.fromEntries(databases) };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { planAdoption, type StoredCounter, whyNotEnded, writesOf } from "./adoption.ts";
+import { planAdoption, type StoredCounter, whyNotEnded, writesOf } from "./adoptionPlan.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -75,8 +75,8 @@ describe("a counter is left alone", () => {
     ["with a count that is a text", stored({ num_shards: 1 }, { 0: { count: "1" } }), "the count of shards/0"],
     ["with a count that is NaN", stored({ num_shards: 1 }, { 0: { count: Number.NaN } }), "the count of shards/0"],
     ["with fields of the app", stored({ num_shards: 1 }, { 0: { count: 1, by: "x" } }), "shards/0 has the field by"],
-    ["with another shard", stored({ num_shards: 1 }, { 0: { count: 1, shard: 0 } }), "of another meaning"],
-    ["with other writes", stored({ num_shards: 1 }, { 0: { count: 1, writes: "1" } }), "of another meaning"],
+    ["with another shard", stored({ num_shards: 1 }, { 0: { count: 1, shard: 0 } }), "for something else"],
+    ["with other writes", stored({ num_shards: 1 }, { 0: { count: 1, writes: "1" } }), "for something else"],
   ])("%s, also when adoptions end", (_, counter, reason) => {
     expect(planAdoption(counter)).toEqual({ leftAlone: expect.stringContaining(reason) });
     const published = { ...counter, fields: { ...counter.fields, asOf: "any" } };
