@@ -125,6 +125,12 @@ describe("prepareFirestore", () => {
       /names no rules of the database "\(default\)"; name the file of your rules/,
     ],
     [
+      "a target, which names no database",
+      '[{ "target": "main", "rules": "b.rules" }]',
+      undefined,
+      /names no rules of the database "\(default\)"/,
+    ],
+    [
       "a file that is missing",
       '{ "rules": "no.rules" }',
       undefined,
