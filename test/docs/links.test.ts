@@ -53,13 +53,13 @@ test("every path of the sources exists", () => {
   }
 });
 
-test("all of docs/ is at most 28,500 words, the README 110 lines", () => {
+test("all of docs/ is at most 29,000 words, the README 110 lines", () => {
   // Without the lines of tables.
   const words = (file: string) =>
     readFileSync(file, "utf8")
       .split(/\s+/)
       .filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
   const docs = files.filter((file) => file.startsWith("docs/"));
-  expect(docs.reduce((sum, file) => sum + words(file), 0)).toBeLessThanOrEqual(28_500);
+  expect(docs.reduce((sum, file) => sum + words(file), 0)).toBeLessThanOrEqual(29_000);
   expect(readFileSync("README.md", "utf8").split("\n").length - 1).toBeLessThanOrEqual(110);
 });

@@ -201,7 +201,7 @@ test("init and upgrade change nothing the second time, and remove leaves the app
   expect(JSON.parse(left["firebase.json"] as string)).toEqual({
     ...had,
     functions: [had.functions],
-    firestore: { ...had.firestore, location: "nam5", edition: "standard" },
+    firestore: { ...had.firestore, location: "nam5" },
   });
   const ignored = { "firebase.json": "", "src/counters.jsx": "" };
   expect({ ...left, ...ignored }).toEqual({ ...before, ...ignored });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { copyApp } from "./appCopy.ts";
 
-test("what is written in the copy does not reach the app, whose packages are linked", () => {
+test("what is written in the copy does not reach the app", () => {
   const scratch = mkdtempSync(join(tmpdir(), "tally-copy-"));
   onTestFinished(() => rmSync(scratch, { recursive: true }));
   const [app, copy] = [join(scratch, "app"), join(scratch, "copy")];
@@ -14,10 +14,9 @@ test("what is written in the copy does not reach the app, whose packages are lin
   symlinkSync("a", join(app, "node_modules/inside"));
   symlinkSync("../..", join(app, "node_modules/outside"));
   copyApp(app, copy);
-  for (const file of files.slice(0, 2)) writeFileSync(join(copy, file), "changed");
+  for (const file of files.slice(0, 3)) writeFileSync(join(copy, file), "changed");
   for (const file of files) expect(readFileSync(join(app, file), "utf8")).toBe("the app's");
   const inode = (folder: string, file: string) => statSync(join(folder, file)).ino;
-  expect(inode(copy, "node_modules/a/index.js")).toBe(inode(app, "node_modules/a/index.js"));
   expect(inode(copy, "node_modules/inside")).toBe(inode(copy, "node_modules/a"));
   expect(inode(copy, "node_modules/outside")).toBe(inode(scratch, "."));
   expect(() => statSync(join(copy, ".git"))).toThrow("ENOENT");

@@ -98,7 +98,9 @@ export async function startRehearsal(options: RehearsalOptions): Promise<Rehears
 function argumentsOf(project: string, args: readonly string[]): string[] {
   const isLimited = args.some((arg) => /^--(only|except)\b/.test(arg));
   const all = isLimited ? [] : ["--only", "firestore,functions"];
-  return ["deploy", "--non-interactive", "--force", "--project", project, ...all, ...args];
+  // Arguments with --non-interactive are a command of CI, which is rehearsed as it is.
+  const force = args.includes("--non-interactive") ? [] : ["--non-interactive", "--force"];
+  return ["deploy", ...force, "--project", project, ...all, ...args];
 }
 
 /** Those that this machine needs already, such as a company's: without them, the CLI's calls of npm would hang. */

@@ -29,9 +29,12 @@ Examples:
   npm run rehearse -- ../shop --database-location eur3     with one in eur3
   npm run rehearse -- ../shop --no-database                without one: the CLI creates it
   npm run rehearse -- ../shop --only functions:tally       with arguments of firebase deploy
+  npm run rehearse -- ../shop --only functions --non-interactive --force
+                                                           a command of CI as it is; without --non-interactive, both are added
   npm run --silent rehearse -- ../shop --json              for programs
 
-The exit code is 1 if the deployment fails or anything looks wrong. Nothing in the folder changes, and nothing reaches Google.`;
+The exit code is 1 if the deployment fails or anything looks wrong. A predeploy of the app runs as it does
+for you. Nothing else changes the folder, and nothing else reaches the network.`;
 
 const program = new Command("npm run rehearse --")
   .description("Shows what `firebase deploy` would create of an app, and what looks wrong.")

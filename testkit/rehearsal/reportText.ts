@@ -8,6 +8,7 @@ import type { Report } from "./rehearsal.ts";
 /** What a rehearsal cannot show. Each report tells it. */
 const NOT_SHOWN = [
   "permissions of your user, and of service accounts you created",
+  "rules: whether they compile, but for brackets and statements",
   "builds: whether Cloud Build can install and start the functions",
   "delays: of builds, indexes, new accounts and newly enabled APIs",
   "quotas",

@@ -14,6 +14,9 @@ import { publicFunctions } from "./resources.ts";
 
 const readShipped = (file: string) => readFileSync(fileURLToPath(new URL(`../../${file}`, import.meta.url)), "utf8");
 
+/** A rehearsal of functions alone finds no rules and indexes, which says nothing of the project. */
+const NOT_DEPLOYED = { unseen: "Firestore is not deployed in this rehearsal" };
+
 /** What a project without data does not show. */
 const NO_DATA = { unseen: "a rehearsal has no data" };
 
@@ -30,6 +33,7 @@ export async function tallyProblems(cloud: Cloud, json: FirebaseJson | undefined
     const account = deployment.functions.get("aggregate")?.serviceAccount;
     const findings = findingsOf({
       ...facts,
+      ...(cloud.releases.size === 0 && { rules: NOT_DEPLOYED, indexes: NOT_DEPLOYED, fields: NOT_DEPLOYED }),
       ...(cloud.accounts.has(account ?? "") ? {} : { grants: { unseen: "an account of your own" } }),
       ...{ target: own, reads: 0 },
       declared: { value: declaredDatabase(json, database) },

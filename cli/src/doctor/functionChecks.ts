@@ -26,7 +26,7 @@ function missing({ target, suite }: ProjectFacts, elsewhere: readonly Deployment
     return errorFinding(
       "functions-missing",
       `the Functions emulator has loaded no functions of Tally for ${here}, so no total is published`,
-      'look at its output for an error; "functions" in firebase.json must name their folder, as `npx firestore-tally init` writes it',
+      'install the packages of the functions, such as `npm install --prefix tally`, and look at its output for an error; "functions" in firebase.json must name their folder, as `npx firestore-tally init` writes it',
     );
   }
   if (!other) {

@@ -77,14 +77,18 @@ async function readFunctions(target: DatabaseTarget): Promise<SuiteFacts> {
       value: {
         ...suite,
         project: own.length > 0 ? project : (functions[0]?.project ?? suite.project),
-        functions: answer ? suite.functions : null,
       },
     },
     functions:
-      own.length > 0 || (answer && functions.length === 0)
-        ? { value: own }
-        : { unseen: "the Emulator Suite runs none for this project" },
+      own.length > 0 || (answer && functions.length === 0) ? { value: own } : { unseen: whyUnseen(suite, answer) },
   };
+}
+
+function whyUnseen({ functions }: EmulatorSuite, answer: object | undefined): string {
+  const isSilent = functions !== null && answer === undefined;
+  return isSilent
+    ? `the Functions emulator at ${functions} does not answer`
+    : "the Emulator Suite runs none for this project";
 }
 
 function functionsOf({ directory, env, functionTriggers = [] }: Backend, project: string) {

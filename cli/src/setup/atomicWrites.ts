@@ -20,8 +20,10 @@ export function replaceFile(path: string, content: string | Buffer, operations: 
   const file = targetOf(path);
   const temporary = temporaryOf(file);
   operations.mkdirSync(dirname(file), { recursive: true });
-  operations.writeFileSync(temporary, content, { flush: true });
-  if (node.existsSync(file)) operations.chmodSync(temporary, node.statSync(file).mode);
+  const mode = node.statSync(file, { throwIfNoEntry: false })?.mode;
+  operations.writeFileSync(temporary, content, { flush: true, ...(mode !== undefined && { mode }) });
+  // The system may have taken rights from the mode.
+  if (mode !== undefined) operations.chmodSync(temporary, mode);
   operations.renameSync(temporary, file);
 }
 

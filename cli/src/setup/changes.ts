@@ -2,6 +2,7 @@
 import * as node from "node:fs";
 import { join } from "node:path";
 import { createTwoFilesPatch, diffLines } from "diff";
+import { CommandError, FAILED } from "../commandError.ts";
 import { escapeControls } from "../escape.ts";
 import { paint, print } from "../output.ts";
 import { deleteFolder, type FileOperations, removeLeftovers, replaceFile } from "./atomicWrites.ts";
@@ -89,13 +90,25 @@ function painted(line: string): string {
  * Makes the changes in their order, and deletes what a killed run has left beside these files.
  *
  * @param changes  also those that change nothing
+ * @throws CommandError if a file has changed since the plan was made, such as by an editor while the question was open
  */
 export function makeChanges(folder: string, changes: readonly FileChange[], operations: FileOperations = node): void {
   const fileOf = ({ path }: FileChange) => join(folder, path);
+  refuseChanged(folder, changes);
   removeLeftovers(changes.map(fileOf), operations);
   for (const change of realChanges(changes)) {
     const path = fileOf(change);
     if (change.kind === "folder deletion") deleteFolder(path, operations);
     else replaceFile(path, change.kind === "text" ? change.after : change.content, operations);
+  }
+}
+
+function refuseChanged(folder: string, changes: readonly FileChange[]): void {
+  for (const change of realChanges(changes)) {
+    if (change.kind !== "text") continue;
+    const path = join(folder, change.path);
+    const now = node.existsSync(path) ? node.readFileSync(path, "utf8") : undefined;
+    if (now !== change.before)
+      throw new CommandError(FAILED, `${change.path} has changed meanwhile; nothing was written. Run this again`);
   }
 }

@@ -61,7 +61,7 @@ function groupsProblem(list: string): string | undefined {
 export async function choose(options: ChoiceOptions, ask: boolean, present: CurrentSettings): Promise<Choice> {
   const groups = await chooseGroups(options, ask, present);
   const location = await askText(
-    "Where is your Firestore database? Such as nam5 or europe-west1",
+    "Where is your Firestore database, such as nam5 or europe-west1? The Firebase console shows it. If there is none yet, it is created here",
     present.location,
     options.location,
     ask,

@@ -11,6 +11,7 @@ import {
   CLIENT,
   type Files,
   foreignEntriesIn,
+  hasForeignCode,
   INDEX,
   isCutManifest,
   KIT,
@@ -76,7 +77,11 @@ export function codebaseChanges(files: Files, options: CodebaseOptions): Codebas
   const { env, addedParameters } = parameterChange(files, options);
   return {
     changes: [...tarballs, manifest, ...index.changes, env],
-    notes: [...(packages === undefined ? tarballNotes(files, manifest.after, options) : []), ...index.notes],
+    notes: [
+      ...(packages === undefined ? tarballNotes(files, manifest.after, options) : []),
+      ...index.notes,
+      ...accountNotes(files, folder),
+    ],
     env,
     addedParameters,
   };
@@ -94,7 +99,8 @@ function manifestChange(files: Files, { folder, packages, upgradesKit }: Codebas
   const isFromTarball = packages !== undefined || files.has(`${folder}/${tarballOf(KIT)}`);
   const version = isFromTarball ? `file:${tarballOf(KIT)}` : `^${VERSION}`;
   const text = present === undefined || isCutManifest(present) ? manifestWith(version) : present;
-  const depends = manifestIn(text)?.dependencies?.[KIT] ?? version;
+  const { dependencies, devDependencies } = manifestIn(text) ?? {};
+  const depends = dependencies?.[KIT] ?? devDependencies?.[KIT] ?? version;
   const kept = upgradesKit ? upgradedVersion(depends, `^${VERSION}`, packages) : depends;
   const after = withSdkDependencies(withDependency(text, KIT, packages === undefined ? kept : version));
   return textChange(path, present, after);
@@ -130,6 +136,15 @@ function withSdkDependencies(text: string): string {
   const present = manifestIn(text)?.dependencies ?? {};
   const missing = Object.entries(SDK_DEPENDENCIES).filter(([name]) => !Object.hasOwn(present, name));
   return missing.reduce((edited, [name, version]) => setIn(edited, ["dependencies", name], version), text);
+}
+
+/** The Firebase CLI applies declared roles to all functions of a codebase. */
+function accountNotes(files: Files, folder: string): string[] {
+  if (!hasForeignCode(files, folder) || valuesIn(files.read(`${folder}/.env`) ?? "").SERVICE_ACCOUNT) return [];
+  return [
+    `${folder}/ also has functions of your own. The next deployment runs all of them as an account with the roles of Tally's functions alone: ` +
+      `declare the roles that yours need with requiresRole() of firebase-functions, or set SERVICE_ACCOUNT in ${folder}/.env`,
+  ];
 }
 
 /** Warns if the tarball that the codebase depends on is missing, or stays old after an upgrade. */

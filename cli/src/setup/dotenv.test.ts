@@ -63,13 +63,15 @@ test("values are read as the Firebase CLI reads them, and set where they stand",
   expect(withValues(text, valuesIn(text))).toBe(text);
 });
 
-test("a file that lacks lines is known at each length, and its last line is not believed", () => {
+test("a file that ends within a name is cut, and one that ends within a value or has more is not", () => {
   const whole = newDotenv({ LOCATION: "europe-west1" });
   for (let length = 0; length < whole.indexOf("MAX_INSTANCES="); length++) {
     const text = whole.slice(0, length);
-    if (length > 0 && text.endsWith("\n")) continue;
-    expect(isCut(text), text).toBe(true);
-    expect(newDotenv({ LOCATION: "europe-west1", ...valuesIn(withoutCutLine(text)) })).toBe(whole);
+    const endsWithin = /(^|\n)[A-Z_]+=.+$|.\n+$/.test(text) ? "a value" : "a name";
+    expect(isCut(text), text).toBe(endsWithin === "a name");
+    if (endsWithin === "a name")
+      expect(newDotenv({ LOCATION: "europe-west1", ...valuesIn(withoutCutLine(text)) })).toBe(whole);
   }
-  for (const text of [whole, whole.trimEnd(), "DATABASE_ID=eu"]) expect(isCut(text), text).toBe(false);
+  const others = [whole, whole.trimEnd(), "DATABASE_ID=eu", `${whole}STRIPE_KEY=a`];
+  for (const text of others) expect(isCut(text), text).toBe(false);
 });

@@ -16,7 +16,7 @@ const FIRST = ["LOCATION", "DATABASE_ID", "EDITION", "COLLECTION", "VISITORS"];
 const HEADING = `# The parameters of Tally's functions: ${PAGES}/configuration.md`;
 
 /** A line as the Firebase CLI reads it: a name and a value, which may be in quotes, before a comment. */
-const LINE = /^([ \t]*(?:export[ \t]+)?([A-Z][A-Z0-9_]*)[ \t]*=[ \t]*)('[^']*'|"[^"]*"|[^#\r\n]*)/gm;
+const LINE = /^([ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)[ \t]*=[ \t]*)('[^']*'|"[^"]*"|[^#\r\n]*)/gm;
 
 /** What the parameters of new functions depend on. */
 export interface FunctionsChoice {
@@ -58,9 +58,16 @@ export function valuesIn(text: string): Values {
   );
 }
 
-/** The names that a file sets and that are no parameters. */
+export function isParameter(name: string): boolean {
+  return Object.hasOwn(DEFAULTS, name);
+}
+
+/** Beside the parameters: the channel of drift events. */
+const CHANNEL = "EVENTARC_CHANNEL";
+
+/** The names that a file sets and that mean nothing to Tally. */
 export function unknownIn(text: string): string[] {
-  return Object.keys(valuesIn(text)).filter((name) => !Object.hasOwn(DEFAULTS, name));
+  return Object.keys(valuesIn(text)).filter((name) => name !== CHANNEL && !Object.hasOwn(DEFAULTS, name));
 }
 
 /** Sets values where they differ. Comments stay. */
@@ -95,11 +102,17 @@ export function completeDotenv(
   return { text: `${before.trimEnd()}\n\n# New in ${version}.\n${lines.join("\n")}\n`, added };
 }
 
-/** Whether a file that `init` has written lacks its end: it had a line for each parameter, and the last line its end. */
+/**
+ * Whether a file is the beginning of one that `init` writes, and ends within a name. A file that ends within a value cannot be told from an
+ * edit, and stays.
+ */
 export function isCut(text: string): boolean {
-  if (!text.startsWith(HEADING)) return HEADING.startsWith(text);
-  const present = valuesIn(text);
-  return !text.endsWith("\n") && Object.keys(DEFAULTS).some((name) => !Object.hasOwn(present, name));
+  const start = text.slice(0, text.lastIndexOf("\n") + 1);
+  const last = text.slice(start.length);
+  const whole = newDotenv(valuesIn(start));
+  const [next = ""] = whole.slice(start.length).split("\n");
+  const isEmpty = text === "";
+  return whole.startsWith(start) && (isEmpty || (last !== "" && next.replace(/=.*/, "=").startsWith(last)));
 }
 
 /** A file without the line that is cut. */

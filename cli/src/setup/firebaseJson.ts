@@ -1,4 +1,5 @@
 /** `firebase.json`: the entries of the database and of Tally's codebase, and the emulators that Tally needs. */
+import { isDeepStrictEqual } from "node:util";
 import type { Edition } from "../../../functions/src/decisions.ts";
 import { databaseOf, entryOf, type FirestoreEntry, firestoreEntries } from "../firestoreEntries.ts";
 import { append, readJson, removeIn, setIn, wrapInList } from "./json.ts";
@@ -24,6 +25,7 @@ const PREDEPLOY = ['npm --prefix "$RESOURCE_DIR" install'];
 export interface FunctionsEntry {
   readonly codebase?: string;
   readonly source?: string;
+  readonly runtime?: string;
   readonly predeploy?: string | readonly string[];
   /** An instance of a kit, by name, has a folder of its own with parameters. */
   readonly kit?: string;
@@ -42,6 +44,15 @@ export interface FirestoreFiles {
 }
 
 const listOf = <T>(value: unknown): T[] => (value === undefined ? [] : ([value].flat() as T[]));
+
+const ENTRY = { codebase: CODEBASE, source: CODEBASE, runtime: "nodejs24", predeploy: PREDEPLOY } as const;
+
+/** Whether an entry has nothing that `init` does not write. The runtime may be another one. */
+export function isEntryOfInit(entry: FunctionsEntry): boolean {
+  const { runtime: _, ...written } = ENTRY;
+  const { runtime: __, ...present } = entry;
+  return isDeepStrictEqual(present, written);
+}
 
 /** The entries of functions. @param text  of `firebase.json`; `undefined` if there is none */
 export function functionsEntriesIn(text: string | undefined): FunctionsEntry[] {
@@ -102,8 +113,7 @@ export function withCodebase(before: string, position: number | "new"): string {
     return predeploy === undefined ? setIn(before, [...path, "predeploy"], PREDEPLOY) : before;
   }
   const text = functions && !Array.isArray(functions) ? wrapInList(before, ["functions"]) : before;
-  const added = { codebase: CODEBASE, source: CODEBASE, runtime: "nodejs24", predeploy: PREDEPLOY };
-  return append(text, ["functions"], added);
+  return append(text, ["functions"], ENTRY);
 }
 
 /** Adds or completes the entry of the database. In a list, the Firebase CLI demands that each entry names its database. */

@@ -14,12 +14,20 @@ test("init adds Tally, a second init and an upgrade change nothing, and remove l
     "npm install && npm install --prefix tally && npx firebase-tools emulators:start --project demo-app",
   );
   expect(notes).toEqual(
-    including("git add --force tally/.env", "counters.js has your first calls: call countView(page)"),
+    including(
+      "git add --force tally/.env",
+      "counters.js has your first calls: call countView(page)",
+      "connect your page to the emulators",
+    ),
   );
   expect(read("db/rules")).toContain("/databases/$(db)/documents/counters/$(counter)");
   expect(json(read("package.json")).dependencies).toEqual({ firebase: "^12.0.0", "firestore-tally": "^0.1.0" });
 
-  expect(await init()).toMatchObject({ paths: [], notes: [], nextCommand: "npx firebase-tools deploy" });
+  expect(await init()).toMatchObject({
+    paths: [],
+    notes: [],
+    nextCommand: "npx firebase-tools deploy --only firestore,functions:tally",
+  });
   expect(await upgrade()).toMatchObject({
     paths: [],
     notes: [],

@@ -10,12 +10,12 @@ import { type ChangesWithNotes, clientVersion, codebaseChanges, withDependency }
 import { withValues } from "./dotenv.ts";
 import { addToFirebaseJson, CODEBASE, FIREBASE_JSON } from "./firebaseJson.ts";
 import { addIndexes, indexesOf, removeIndexes, staleIndexes } from "./indexesJson.ts";
-import { databaseNotes, kitNotes, parameterNotes, projectNotes, sampleNote } from "./initNotes.ts";
+import { databaseNotes, kitNotes, parameterNotes, projectNotes, sampleNotes } from "./initNotes.ts";
 import { CLIENT, foreignFilesIn, hasForeignCode, KIT } from "./kitPackage.ts";
 import { deployCommand, firstCommand } from "./nextCommand.ts";
 import { PAGES, packaged, VERSION } from "./packaged.ts";
 import { peerNotes } from "./peers.ts";
-import { joinPath, MANIFEST, type Project, readProject, rulesOrIndexesText } from "./project.ts";
+import { frameworkOf, joinPath, MANIFEST, type Project, readProject, rulesOrIndexesText } from "./project.ts";
 import { addRules } from "./rules/compose.ts";
 import { sampleFor } from "./sample.ts";
 
@@ -178,5 +178,5 @@ function appChanges(project: Project, choice: Choice, packages: string | undefin
   const sample = sampleFor(app, { views: choice.open[0], likes: choice.once[0], database, collection });
   if (!("path" in sample)) return { changes: [manifest], notes: sample.note === undefined ? [] : [sample.note] };
   const file = textChange(joinPath(app.folder, sample.path), undefined, sample.text);
-  return { changes: [file, manifest], notes: [sampleNote(file.path)] };
+  return { changes: [file, manifest], notes: sampleNotes(file.path, frameworkOf(app)) };
 }

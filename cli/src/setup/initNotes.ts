@@ -5,7 +5,8 @@ import type { Choice } from "./choice.ts";
 import { contradictionsIn } from "./currentSettings.ts";
 import { type Values, valuesIn } from "./dotenv.ts";
 import { DEFAULT_DATABASE, FIREBASE_JSON } from "./firebaseJson.ts";
-import { firebaseCommand, MANIFEST, type Project, rulesOrIndexesText } from "./project.ts";
+import { PAGES } from "./packaged.ts";
+import { type Framework, firebaseCommand, MANIFEST, type Project, rulesOrIndexesText } from "./project.ts";
 import { hasRules } from "./rules/skeleton.ts";
 
 export function projectNotes(project: Project): string[] {
@@ -87,8 +88,9 @@ function overridesIn(path: string, env: string, values: Values, changed: Values)
 }
 
 /** @param path  of the sample */
-export function sampleNote(path: string): string {
-  return `${path} has your first calls: ${callsOf(path)}`;
+export function sampleNotes(path: string, framework: Framework): string[] {
+  const connect = `before you try it, connect your page to the emulators: ${PAGES}/setup.md#on-the-emulators`;
+  return [`${path} has your first calls: ${callsOf(path)}`, ...(framework === "a server" ? [] : [connect])];
 }
 
 /** How the app uses its sample. */

@@ -56,7 +56,11 @@ export function removeIn(text: string, path: Path): string {
   const siblings = node.parent.children ?? [];
   const position = siblings.indexOf(node);
   const [before, after] = [siblings[position - 1], siblings[position + 1]];
-  if (before) return text.slice(0, endOf(before)) + text.slice(endOf(node));
+  if (before) {
+    const between = text.slice(endOf(before), node.offset);
+    const comments = /\/[/*]/.test(between) ? between.replace(",", "").trimEnd() : "";
+    return text.slice(0, endOf(before)) + comments + text.slice(endOf(node));
+  }
   if (after) return text.slice(0, node.offset) + text.slice(after.offset);
   return text.slice(0, node.parent.offset + 1) + text.slice(endOf(node.parent) - 1);
 }

@@ -6,6 +6,8 @@ import * as node from "node:fs";
 import { expect, test } from "vitest";
 import { createProject } from "../../testing/setupProject.ts";
 import type { FileOperations } from "./atomicWrites.ts";
+import { makeChanges } from "./changes.ts";
+import { prepareInit } from "./init.ts";
 
 class Killed extends Error {}
 
@@ -84,6 +86,15 @@ test.each<
     expect(project.files(), `killed at operation ${n}`).toEqual(expected);
   }
   expect(n).toBeGreaterThan(8);
+});
+
+test("a file that changes between the plan and the writes is not overwritten", async () => {
+  const { at, files } = createProject();
+  const { plan, folder } = await prepareInit(at(""), {}, false);
+  node.appendFileSync(at("db/rules"), "// a word more\n");
+  const before = files();
+  expect(() => makeChanges(folder, plan.changes)).toThrow("db/rules has changed meanwhile; nothing was written");
+  expect(files()).toEqual(before);
 });
 
 test("another command that follows deletes what a killed one has left, too", async () => {

@@ -5,7 +5,7 @@
 import { basename } from "node:path";
 import kit from "../../../functions/package.json" with { type: "json" };
 import { isLeftover } from "./atomicWrites.ts";
-import { unknownIn, type Values } from "./dotenv.ts";
+import { isCut, isParameter, unknownIn, type Values, valuesIn } from "./dotenv.ts";
 import { parseJson } from "./json.ts";
 
 export const KIT = "firestore-tally-kit";
@@ -50,16 +50,20 @@ export function manifestIn(text: string | undefined): Manifest | undefined {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
 }
 
-/** Whether a text is the beginning of a manifest that `init` has written. */
+/** Whether a text is the beginning of a manifest that `init` has written, with any version of the kit. */
 export function isCutManifest(text: string): boolean {
-  const [start = ""] = manifestWith("").split(/(?<="private")/);
-  return manifestIn(text) === undefined && (start.startsWith(text) || text.startsWith(start));
+  const [head = "", tail = ""] = manifestWith("VERSION").split("VERSION");
+  const afterVersion = text.slice(head.length).replace(/^[^"\n]*/, "");
+  const isBeginning = head.startsWith(text) || (text.startsWith(head) && tail.startsWith(afterVersion));
+  return manifestIn(text) === undefined && isBeginning;
 }
 
 /** The keys and dependencies of a manifest that `init` does not write. */
 export function foreignEntriesIn(text: string): string[] {
   if (isCutManifest(text)) return [];
-  const { dependencies = {}, ...others } = { ...manifestIn(text) };
+  const manifest = manifestIn(text);
+  if (manifest === undefined) return ["no JSON"];
+  const { dependencies = {}, ...others } = manifest;
   const isWritten = ([key, value]: [string, unknown]) =>
     key === "name" || key === "private" || (key === "type" && value === "module") || (key === "main" && value === MAIN);
   const keys = Object.entries(others).filter((entry) => !isWritten(entry));
@@ -93,10 +97,19 @@ export function foreignFilesIn(files: Files, folder: string): string[] {
     const text = () => files.read(`${folder}/${name}`) ?? "";
     if (BY_TOOLS.test(name) || isLeftover(name) || isTarball(name)) return [];
     const foreign =
-      name === "package.json" ? foreignEntriesIn(text()) : name.startsWith(".env") ? unknownIn(text()) : undefined;
+      name === "package.json" ? foreignEntriesIn(text()) : ENV.test(name) ? foreignParametersIn(text()) : undefined;
     if (foreign !== undefined) return foreign.length === 0 ? [] : [`${name} (${foreign.join(", ")})`];
     return name === "index.js" && isIndex(text()) ? [] : [name];
   });
+}
+
+/** A file of parameters, as the Firebase CLI reads it. */
+const ENV = /^\.env(\.[\w-]+)?$/;
+
+/** Without any of Tally's parameters, a file is the developer's. */
+function foreignParametersIn(text: string): string[] {
+  const isTallys = text.trim() === "" || isCut(text) || Object.keys(valuesIn(text)).some(isParameter);
+  return isTallys ? unknownIn(text) : ["none of Tally's parameters"];
 }
 
 /** Whether a codebase has code of the developer. Its entry in `firebase.json` is then the developer's, too. */

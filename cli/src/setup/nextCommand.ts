@@ -1,6 +1,6 @@
 /** The next command after the files have changed: it installs the packages, then starts the emulators or deploys the changes. */
 import { type FileChange, realChanges } from "./changes.ts";
-import { CODEBASE, DEFAULT_DATABASE, FIREBASE_JSON } from "./firebaseJson.ts";
+import { CODEBASE, DEFAULT_DATABASE } from "./firebaseJson.ts";
 import { KIT } from "./kitPackage.ts";
 import { installCommand } from "./packageManager.ts";
 import { firebaseCommand, joinPath, MANIFEST, type Project } from "./project.ts";
@@ -22,25 +22,17 @@ function tryCommand(project: Project): string {
   ].join(" && ");
 }
 
-/** After later runs: deploys what has changed. If nothing has changed, deploys everything. */
+/** After later runs: deploys rules, indexes and Tally's functions, since none of them may have been deployed before. */
 export function deployCommand(project: Project, all: readonly FileChange[]): string {
-  const { app, database, functions, firestoreFiles } = project;
+  const { app, database, functions } = project;
   const changed = new Set(realChanges(all).map(({ path }) => path));
-  const has = (path: string) => changed.has(path);
-  const [rules, indexes] = [has(firestoreFiles.rules), has(firestoreFiles.indexes)];
-  const folder = functions?.folder;
-  const isCodeChanged = [...changed].some((path) => folder !== undefined && path.startsWith(`${folder}/`));
-  const firestore =
-    database === DEFAULT_DATABASE ? (rules && indexes ? "" : rules ? ":rules" : ":indexes") : `:${database}`;
-  const only = [
-    ...(rules || indexes ? [`firestore${firestore}`] : []),
-    ...(isCodeChanged || (has(FIREBASE_JSON) && functions) ? [`functions:${functions?.name}`] : []),
-  ];
-  const isInstalled = functions?.packaging === "codebase" && has(`${folder}/${MANIFEST}`);
+  const firestore = database === DEFAULT_DATABASE ? "firestore" : `firestore:${database}`;
+  const only = [firestore, ...(functions ? [`functions:${functions.name}`] : [])].join(",");
+  const isInstalled = functions?.packaging === "codebase" && changed.has(`${functions.folder}/${MANIFEST}`);
   return [
-    ...(has(joinPath(app.folder, MANIFEST)) ? appInstall(project) : []),
-    ...(isInstalled ? [`npm install --prefix ${folder}`] : []),
-    `${firebaseCommand(app)} deploy${only.length === 0 ? "" : ` --only ${only.join(",")}`}`,
+    ...(changed.has(joinPath(app.folder, MANIFEST)) ? appInstall(project) : []),
+    ...(isInstalled ? [`npm install --prefix ${functions.folder}`] : []),
+    `${firebaseCommand(app)} deploy --only ${only}`,
   ].join(" && ");
 }
 

@@ -8,15 +8,16 @@ import client from "../../../client/package.json" with { type: "json" };
 import { addCommand } from "./packageManager.ts";
 import { frameworkOf, joinPath, MANIFEST, type Project } from "./project.ts";
 
+/** Older versions of the Firebase CLI do not know the roles that the functions declare. */
+const NEEDED = { ...client.peerDependencies, "firebase-tools": ">=15.23.0" };
+
 /** @returns a note for a missing package, and one for packages that are too old, each with the command that installs them */
 export function peerNotes(project: Project): string[] {
   const { app } = project;
   if (!app.has(MANIFEST)) return [];
   const has = (name: string) => Object.hasOwn(app.dependencies, name);
   const missing = has("firebase") || has("firebase-admin") ? [] : [missingNote(project)];
-  const old = Object.entries(client.peerDependencies).filter(
-    ([name, range]) => has(name) && isIncompatible(project, name, range),
-  );
+  const old = Object.entries(NEEDED).filter(([name, range]) => has(name) && isIncompatible(project, name, range));
   if (old.length === 0) return missing;
   const found = old.map(([name, range]) => `${name} ${range} (${versionOf(project, name)} is here)`).join(", ");
   const command = addCommand(

@@ -49,7 +49,8 @@ export interface Project extends Files {
 export function readProject(cwd: string, database?: string): Project {
   const folder = folderOf(cwd);
   const has = (path: string) => existsSync(join(folder, path));
-  const bytes = (path: string) => (has(path) ? readFileSync(join(folder, path)) : undefined);
+  const isFile = (path: string) => statSync(join(folder, path), { throwIfNoEntry: false })?.isFile() === true;
+  const bytes = (path: string) => (isFile(path) ? readFileSync(join(folder, path)) : undefined);
   const read = (path: string) => bytes(path)?.toString("utf8");
   const isFolder = (path: string) => statSync(join(folder, path), { throwIfNoEntry: false })?.isDirectory() === true;
   const files: Files = { has, bytes, read, list: (path) => (isFolder(path) ? readdirSync(join(folder, path)) : []) };

@@ -1,5 +1,5 @@
 /** `remove` deletes Tally's files, and leaves files that only have their names. */
-import { mkdirSync, renameSync } from "node:fs";
+import { mkdirSync, renameSync, rmSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { APP, createProject, including, json } from "../../testing/setupProject.ts";
 
@@ -13,6 +13,7 @@ describe("what is Tally's", () => {
       { ...OTHERS, "firebase.json": JSON.stringify({ functions: [functions, { codebase: "x", source: "x" }] }) },
       { "tally/index.js": OTHERS["tally/index.js"], "firebase.json": "{}" },
       { "bets/index.js": "", "firebase.json": JSON.stringify({ functions: { ...functions, source: "bets" } }) },
+      { "firebase.json": JSON.stringify({ functions: { ...functions, predeploy: ["npm run build:tally"] } }) },
     ]) {
       const { init, remove, files } = createProject({ ...APP, ...others });
       const before = files();
@@ -43,7 +44,7 @@ describe("what is Tally's", () => {
     for (const [path, from, to] of [
       ["index.js", /$/, "export const own = 1;\n"],
       ["package.json", '"firebase-admin"', '"left-pad": "^1.0.0", "firebase-admin"'],
-      [".env", /$/, "OWN=1\n"],
+      [".env", /$/, "_own=1\n"],
     ] as const) {
       edit(`counting/${path}`, from, to);
       const { notes } = await remove();
@@ -56,6 +57,12 @@ describe("what is Tally's", () => {
       });
       write(`counting/${path}`, whole[`counting/${path}`] as string);
     }
+    for (const name of [".envrc", ".env.example"]) {
+      write(`counting/${name}`, "# mine\n");
+      expect((await remove()).notes).toEqual(expect.arrayContaining(including(name)));
+      rmSync(at(`counting/${name}`));
+    }
+    edit("counting/.env", /$/, "EVENTARC_CHANNEL=locations/us-central1/channels/firebase\n");
     await remove();
     expect(Object.keys(files()).filter((path) => path.startsWith("counting"))).toEqual([]);
     expect(json(files()["firebase.json"] as string).functions).toBeUndefined();

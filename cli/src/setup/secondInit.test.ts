@@ -9,7 +9,7 @@ test("a second run takes each option to all files, and leaves the others", async
   edit("tally/.env", "TIME_ZONE=UTC", "TIME_ZONE=Asia/Tokyo");
   expect(await init({ visitors: "views" })).toMatchObject({
     paths: ["db/rules", "tally/.env"],
-    nextCommand: "npx firebase-tools deploy --only firestore:rules,functions:tally",
+    nextCommand: "npx firebase-tools deploy --only firestore,functions:tally",
   });
   const { notes } = await init({ location: "nam5", edition: "enterprise", collection: "tallies" });
   expect(notes).toEqual(

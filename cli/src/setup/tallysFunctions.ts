@@ -4,7 +4,7 @@
  */
 import { CommandError, FAILED, WRONG_USAGE } from "../commandError.ts";
 import { type Values, valuesIn, withoutCutLine } from "./dotenv.ts";
-import { CODEBASE, DEFAULT_DATABASE, type FunctionsEntry } from "./firebaseJson.ts";
+import { CODEBASE, DEFAULT_DATABASE, type FunctionsEntry, isEntryOfInit } from "./firebaseJson.ts";
 import { dependsOnKit, type Files, foreignFilesIn, KIT } from "./kitPackage.ts";
 
 /** How the functions are deployed. */
@@ -48,10 +48,10 @@ function isTallysKit({ kit, source = "", sourcePackage }: FunctionsEntry, files:
   return sourcePackage?.name === KIT || kit === KIT || dependsOnKit(files, source);
 }
 
-/** The folder of init's entry may be missing or damaged. It must hold only Tally's files. */
-function isTallysCodebase({ codebase }: FunctionsEntry, source: string, files: Files): boolean {
+/** The folder of init's entry may be missing or damaged. Then the entry must be as `init` writes it, and the folder hold only Tally's files. */
+function isTallysCodebase(entry: FunctionsEntry, source: string, files: Files): boolean {
   if (dependsOnKit(files, source)) return true;
-  return codebase === CODEBASE && source === CODEBASE && foreignFilesIn(files, source).length === 0;
+  return isEntryOfInit(entry) && foreignFilesIn(files, source).length === 0;
 }
 
 function functionsOf(

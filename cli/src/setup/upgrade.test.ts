@@ -43,6 +43,26 @@ describe("a damaged codebase", () => {
   });
 });
 
+test("neither init nor upgrade drops what the developer has added, though the file has no final newline or is no JSON", async () => {
+  const { init, upgrade, edit, read, files } = createProject();
+  await init();
+  edit("tally/.env", /MIRRORS=.*\n([\s\S]*)\n$/, "$1\n# mine\nSTRIPE_KEY=a");
+  for (const command of [init, upgrade]) {
+    await command({});
+    expect(read("tally/.env")).toMatch(/# mine\nSTRIPE_KEY=a\n[\s\S]*\nMIRRORS=\n/);
+  }
+  edit("tally/package.json", "}\n}", '},\n  "engines": { "node": "24" },\n}');
+  const before = files();
+  for (const command of [init, upgrade]) {
+    const outcome = await command({}).then(
+      () => "done",
+      ({ message }) => message,
+    );
+    expect(outcome === "done" || /not Tally's|no JSON/.test(outcome)).toBe(true);
+    expect(files()["tally/package.json"]).toBe(before["tally/package.json"]);
+  }
+});
+
 test("an upgrade wants markers, keeps the policy, and says what it adds", async () => {
   const { init, upgrade, read, edit } = createProject();
   await expect(upgrade()).rejects.toThrow("db/rules: ");
@@ -54,9 +74,7 @@ test("an upgrade wants markers, keeps the policy, and says what it adds", async 
   edit("firebase.json", /,\s*"predeploy": \[.*\]/, "");
   const { paths, notes, nextCommand } = await upgrade();
   expect(paths).toEqual(["db/indexes.json", "firebase.json", "tally/.env", "tally/package.json"]);
-  expect(nextCommand).toBe(
-    "npm install --prefix tally && npx firebase-tools deploy --only firestore:indexes,functions:tally",
-  );
+  expect(nextCommand).toBe("npm install --prefix tally && npx firebase-tools deploy --only firestore,functions:tally");
   expect(read("db/rules")).toContain("return by <= 3;");
   expect(read("tally/package.json")).toContain("^0.1.0");
   expect(json(read("firebase.json")).functions[0].predeploy).toEqual(['npm --prefix "$RESOURCE_DIR" install']);

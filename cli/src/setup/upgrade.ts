@@ -82,7 +82,7 @@ function functionsChanges(project: Project, packages: string | undefined): Chang
   const firebaseJson = read(FIREBASE_JSON);
   if (addedParameters.length > 0)
     notes.push(`${folder}/.env has new parameters: ${addedParameters.join(", ")}. Check their values`);
-  if (unknown.length > 0)
+  if (unknown.length > 0 && !hasForeignCode(project, folder))
     notes.push(
       `${folder}/.env sets ${unknown.join(", ")}, which ${VERSION} does not have: remove ${unknown.length === 1 ? "it" : "them"}`,
     );

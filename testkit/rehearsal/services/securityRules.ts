@@ -1,4 +1,5 @@
 /** Security rules: rulesets, and which one is in force (https://firebase.google.com/docs/reference/rules/rest). */
+import { parseDeclarations } from "../../../cli/src/rulesSyntax/declarations.ts";
 import { existing, route, type Service } from "../routes.ts";
 
 const HOST = "firebaserules.googleapis.com";
@@ -9,9 +10,17 @@ const LARGEST_RULES = 256 * 1_024;
 export const securityRules: Service = (cloud) => [
   route("POST", HOST, "/v1/projects/*:test", ({ body }) => {
     const [{ content }] = body.source.files;
-    const description = `Rules are larger than ${LARGEST_RULES} bytes.`;
-    const issue = { severity: "ERROR", sourcePosition: { line: 1, column: 1 }, description };
-    return { testResults: [], issues: Buffer.byteLength(content) > LARGEST_RULES ? [issue] : [] };
+    const isLarge = Buffer.byteLength(content) > LARGEST_RULES;
+    const descriptions = [
+      ...(isLarge ? [`Rules are larger than ${LARGEST_RULES} bytes.`] : []),
+      ...parseDeclarations(content).problems,
+    ];
+    const issues = descriptions.map((description) => ({
+      severity: "ERROR",
+      sourcePosition: { line: 1, column: 1 },
+      description,
+    }));
+    return { testResults: [], issues };
   }),
   route("POST", HOST, "/v1/{parent=projects/*}/rulesets", ({ parent, body }) => {
     const name = `${parent}/rulesets/${cloud.newId("ruleset")}`;
