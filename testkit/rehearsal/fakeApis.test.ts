@@ -234,3 +234,21 @@ test("with public access forbidden, the policy of a public function is refused",
   const change = (all: Requests) => open(all, "aggregate");
   expect(await problemsAfter({ orgForbidsPublic: true }, change)).toContain("do not belong to a permitted customer");
 });
+
+test("functions deployed alone have no problem of rules and indexes", async () => {
+  const isOfFirestore = (host: string) => host === FIRESTORE || host.startsWith("firebaserules.");
+  const change = (all: Requests) => {
+    for (const [name, [, host]] of Object.entries(all)) if (isOfFirestore(host)) remove(all, name);
+  };
+  expect(await problemsAfter({}, change)).toBe("");
+});
+
+test.each([
+  ["service cloud.firestore { match /a/{b} { allow read; } }", 0],
+  ["service cloud.firestore { match /a/{b} { allow read; }", 1],
+])("rules that are not closed do not compile: %s", (content, issues) => {
+  const answer = recordedApis(createCloud("demo-app", DEFAULT_SCENARIO));
+  const bytes = bytesOf({ source: { files: [{ name: "firestore.rules", content }] } });
+  const { body } = answer({ method: "POST", host: "firebaserules.googleapis.com", url: `/v1/${ROOT}:test`, bytes });
+  expect(body.issues).toHaveLength(issues);
+});
