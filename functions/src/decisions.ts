@@ -19,7 +19,7 @@ export { DEFAULT_SETTINGS, EDITIONS, type Settings, settingsOn } from "./deploy/
 export { FUNCTIONS, type FunctionName } from "./deploy/functionNames.ts";
 export { isEmail } from "./deploy/parameterValue.ts";
 export { DEFAULT_PARAMETERS, type ParameterValues, parseConfig } from "./deploy/parseConfig.ts";
-export { MULTI_REGIONS, REGIONS, regionsNear } from "./deploy/regions.ts";
+export { looksLikeRegion, MULTI_REGIONS, REGIONS, regionsNear } from "./deploy/regions.ts";
 export { ACT_AS, neededRoles, PUBLISHER, type Role } from "./deploy/roles.ts";
 export type { Config } from "./features/config.ts";
 export { historyWrites } from "./features/history/history.ts";

@@ -1,5 +1,5 @@
 /** The locations of databases, and the regions of Cloud Functions near them. */
-import { MULTI_REGIONS, REGIONS, regionsNear } from "../../../functions/src/decisions.ts";
+import { looksLikeRegion, MULTI_REGIONS, REGIONS, regionsNear } from "../../../functions/src/decisions.ts";
 import { CommandError, FAILED, WRONG_USAGE } from "../commandError.ts";
 
 /** The location in a new project. */
@@ -28,7 +28,7 @@ export function assertLocation(text: string, source: string): void {
   const problem = locationProblem(text);
   if (problem === undefined) return;
   // A file may name a region that is newer than the list.
-  if (source !== "--location" && /^[a-z]+-[a-z]+\d+$/.test(text)) return;
+  if (source !== "--location" && looksLikeRegion(text)) return;
   if (source === "--location") throw new CommandError(WRONG_USAGE, `--location ${problem}`);
   throw new CommandError(FAILED, `correct ${source}, or pass --location: ${problem}`);
 }

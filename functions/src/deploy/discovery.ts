@@ -8,7 +8,7 @@
 import { sdk } from "./coldStart.ts";
 import { packaging } from "./packaging.ts";
 import { invalidParameter, isEmail } from "./parameterValue.ts";
-import { MULTI_REGIONS, REGIONS } from "./regions.ts";
+import { looksLikeRegion, MULTI_REGIONS, REGIONS } from "./regions.ts";
 import { neededRoles } from "./roles.ts";
 
 /** The oldest Node.js that firebase-admin runs on. */
@@ -45,7 +45,7 @@ function checkNode(version: string): void {
 /** A region that is newer than the list is deployed, with a warning. */
 function checkLocation(location: string): void {
   if (REGIONS.includes(location)) return;
-  if (/^[a-z]+-[a-z]+\d+$/.test(location)) {
+  if (looksLikeRegion(location)) {
     console.warn(
       `LOCATION is ${location}, a region that this version of firestore-tally-kit does not know: is it misspelt?`,
     );

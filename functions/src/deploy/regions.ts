@@ -59,6 +59,11 @@ export const MULTI_REGIONS: Readonly<Record<string, readonly [string, ...string[
   eur3: ["europe-west1", "europe-west4"],
 };
 
+/** Whether a text has the form of a region, which may be newer than the list. */
+export function looksLikeRegion(text: string): boolean {
+  return /^[a-z]+-[a-z]+\d+$/.test(text);
+}
+
 /** The regions of functions that are near a database, the usual one first. @param location  of the database */
 export function regionsNear(location: string): readonly [string, ...string[]] {
   return MULTI_REGIONS[location] ?? [location];

@@ -3,8 +3,8 @@
  * So a counter whose poll is among these would stay stale until its next write.
  *
  * A process of the functions starts only with the first request. Discovery runs before, and must end before the functions exist. So it
- * hands the request to the tasks emulator, which repeats it until the function exists. Discovery is recognized by `FUNCTIONS_CONTROL_API` (lib/deploy/functions/runtimes/node of firebase-tools), which
- * no instance in production has.
+ * hands the request to the tasks emulator, which repeats it until the function exists. Discovery is recognized by `FUNCTIONS_CONTROL_API`
+ * (lib/deploy/functions/runtimes/node of firebase-tools), which no instance in production has.
  */
 import { GROUP, packaging } from "./packaging.ts";
 import { DEFAULT_PARAMETERS } from "./parseConfig.ts";
