@@ -1,7 +1,7 @@
 /**
  * The functions on the virtual clock: what wakes them, the steps that `decide` returns, one after the other as in
- * `functions/src/counter/aggregate.ts`, with the cost and duration of each, and the sweep. There is one instance of each function; that of
- * `wake` remembers every counter. Nothing fails: failures are the subject of `test/simulation`.
+ * `functions/src/counter/aggregate.ts`, with the cost and duration of each, and the sweep. Each instance that
+ * receives events remembers every counter. Nothing fails: failures are the subject of `test/simulation`.
  */
 import { BASE_SHARD } from "../../core/src/index.ts";
 import {
@@ -25,9 +25,9 @@ import {
   TRIGGER_SHARDS,
 } from "../../functions/src/decisions.ts";
 import type { Clock } from "./clock.ts";
-import type { Counter } from "./counter.ts";
+import type { Counter, Instance } from "./counter.ts";
 import { configOf, type Settings } from "./settings.ts";
-import type { World } from "./world.ts";
+import { commitDuration, type World } from "./world.ts";
 
 const SWEEP_EVERY: Millis = 300_000;
 
@@ -66,25 +66,27 @@ export class Backend {
     if (!isNew && !TRIGGER_SHARDS.includes(shardId)) return;
     counter.bill.invocations++;
     const cause = { at, isPoll: false, shardId, isNew };
-    this.#clock.at(at + this.#settings.eventLatency, { run: (now) => this.#wake(counter, cause, now) });
+    const { eventLatency, instances } = this.#settings;
+    const instance = counter.instance(instances > 1 ? Math.floor(this.#world.random() * instances) : 0);
+    this.#clock.at(at + eventLatency, { run: (now) => this.#wake(counter, instance, cause, now) });
   }
 
   /** As `createWakeHandler` does. */
-  #wake(counter: Counter, cause: Cause, now: Millis): void {
-    if (counter.known && isAnswered(cause, counter.known, now, 0, this.#config)) return;
-    if (counter.waiting) {
-      counter.waiting.push(cause);
+  #wake(counter: Counter, instance: Instance, cause: Cause, now: Millis): void {
+    if (instance.known && isAnswered(cause, instance.known, now, 0, this.#config)) return;
+    if (instance.waiting) {
+      instance.waiting.push(cause);
       return;
     }
-    counter.waiting = [];
+    instance.waiting = [];
     const aggregate = (state: State = { published: undefined, version: 0 }) =>
       this.#aggregate(counter, state, cause, (outcome) => {
-        const waiting = counter.waiting ?? [];
-        counter.known = outcome;
-        counter.waiting = undefined;
-        for (const other of waiting) this.#wake(counter, other, this.#clock.now);
+        const waiting = instance.waiting ?? [];
+        instance.known = outcome;
+        instance.waiting = undefined;
+        for (const other of waiting) this.#wake(counter, instance, other, this.#clock.now);
       });
-    if (beginsCounter(cause) && !counter.known) aggregate();
+    if (beginsCounter(cause) && !instance.known) aggregate();
     else this.#read(counter, aggregate);
   }
 
@@ -126,7 +128,7 @@ export class Backend {
         this.#measure(aggregation);
         break;
       case "fold":
-        this.#after((now) => {
+        this.#commit((now) => {
           const { batches, isCreation } = counter.fold(step.fromIndex, step.quietSince, now);
           for (let batch = 0; batch < batches; batch++) {
             this.committed(counter, BASE_SHARD, isCreation && batch === 0, now);
@@ -137,12 +139,13 @@ export class Backend {
         break;
       case "publish":
         for (const task of step.tasks) this.#schedule(counter, task);
-        this.#after((now) => this.#publish(aggregation, step.next, now));
+        this.#commit((now) => this.#publish(aggregation, step.next, now));
     }
   }
 
   #measure(aggregation: Aggregation): void {
     const { counter, current } = aggregation;
+    this.#world.metrics.measurements++;
     const { index, aggregationSlowdown, enterprise } = this.#settings;
     const listing = enterprise > 0 ? "scan" : "list";
     const { shardDocuments: documents = 0, slowSince } = current.published ?? {};
@@ -206,8 +209,13 @@ export class Backend {
     });
   }
 
-  /** Continues after a call of the database. */
-  #after(step: (now: Millis) => void): void {
-    this.#clock.at(this.#clock.now + this.#settings.backendLatency, { run: step });
+  /** Continues after a read of the database. */
+  #after(step: (now: Millis) => void, duration: Millis = 0): void {
+    this.#clock.at(this.#clock.now + this.#settings.backendLatency + duration, { run: step });
+  }
+
+  /** Continues when the database makes a commit. */
+  #commit(step: (now: Millis) => void): void {
+    this.#after(step, commitDuration(this.#world, this.#clock.now));
   }
 }

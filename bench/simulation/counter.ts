@@ -19,6 +19,13 @@ import { type Bill, emptyBill } from "./bill.ts";
 import { Marks } from "./marks.ts";
 import { Shard } from "./shard.ts";
 
+/** What one instance knows of a counter. */
+export interface Instance {
+  known?: AggregateResult;
+  /** Events that wait while another one is handled; `undefined` if none is. */
+  waiting?: Cause[] | undefined;
+}
+
 export class Counter {
   readonly shards: Shard[] = [];
   readonly base = new Shard();
@@ -30,10 +37,8 @@ export class Counter {
   published: Published | undefined;
   /** Counts the publishes. */
   version = 0;
-  /** What the instance of `shardcreated` remembers. */
-  known: AggregateResult | undefined;
-  /** Events that wait while another one is handled; `undefined` if none is. */
-  waiting: Cause[] | undefined;
+  /** What the instances of the event functions remember. */
+  readonly instances: Instance[] = [];
   /** Names of scheduled tasks. Most counters have none, so the set is created when needed. */
   tasks: Set<string> | undefined;
   /** Commits not yet published: how many at which time. */
@@ -46,6 +51,11 @@ export class Counter {
   shard(index: number): Shard {
     while (this.shards.length <= index) this.shards.push(new Shard());
     return this.shards[index] as Shard;
+  }
+
+  instance(index: number): Instance {
+    this.instances[index] ??= {};
+    return this.instances[index];
   }
 
   /** Writes a shard. @returns whether that created it */

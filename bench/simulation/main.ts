@@ -8,7 +8,7 @@
 import cliProgress from "cli-progress";
 import { Argument, Command, InvalidArgumentError } from "commander";
 import { record, resultsFile } from "../results.ts";
-import { SCENARIOS, type Scenario, type Scenarios, SHARD_SCENARIOS } from "./scenarios.ts";
+import { ONCE_EACH, SCENARIOS, type Scenario, type Scenarios, SHARD_SCENARIOS, steady } from "./scenarios.ts";
 import { SETTINGS, withSettings } from "./settings.ts";
 import { shardSizes, shardSizesTable } from "./shardSizes.ts";
 import { simulate } from "./simulate.ts";
@@ -32,16 +32,41 @@ function setting(text: string, others: string[]): string[] {
   return [...others, text];
 }
 
+function settingCalled(name: string): typeof setting {
+  return (text, others) => setting(`${name}=${text}`, others);
+}
+
+function rate(text: string, others: number[]): number[] {
+  if (!(Number(text) > 0)) throw new InvalidArgumentError("Give a number above 0.");
+  return [...others, Number(text)];
+}
+
 const program = new Command("npm run simulate --")
   .helpOption("--help")
   .addArgument(new Argument("[scenarios...]", "all by default; only these").choices([...SCENARIOS.keys()]))
   .option("--seed <n>", "another run of the same", integer, 1)
+  .option(
+    "--rate <n>",
+    "instead of scenarios: increments per second of one counter, by clients that make one each",
+    rate,
+    [],
+  )
+  .option("--slow <share>", "the share of clients with a slow connection: --set slow", settingCalled("slow"), [])
+  .option("--round-trip <ms>", "of a slow connection: --set roundTrip", settingCalled("roundTrip"), [])
   .option("--set <name=value>", `another value of a setting: ${Object.keys(SETTINGS).join(", ")}`, setting, [])
   .option("--shards", "instead: how large shards are on Firestore's Enterprise edition")
   .addHelpText("after", "\nDurations are in milliseconds. A run with every default is recorded in bench/results/.")
   .parse();
-const { seed, set, shards } = program.opts<{ seed: number; set: string[]; shards?: boolean }>();
-if (shards && program.args.length + set.length > 0) program.error("--shards takes no scenarios and no --set.");
+const options = program.opts<
+  Record<"set" | "slow" | "roundTrip", string[]> & { seed: number; rate: number[]; shards?: boolean }
+>();
+const { seed, shards } = options;
+const set = [...options.slow, ...options.roundTrip, ...options.set];
+const scenarios: Scenarios = new Map([
+  ...program.args.map((name) => [name, SCENARIOS.get(name) as () => Scenario] as const),
+  ...options.rate.map((perSecond) => [`${perSecond}/s`, () => steady(perSecond, ONCE_EACH)] as const),
+]);
+if (shards && scenarios.size + set.length > 0) program.error("--shards takes no scenarios and no settings.");
 
 /** A run with the index of `shards`, and one without it. What is not kept of an outcome is forgotten: some are large. */
 function run(create: () => Scenario, name: string): SimulatedRun {
@@ -78,8 +103,7 @@ if (shards) {
   console.log(`\n${shardSizesTable(sizes)}`);
   if (seed === 1) record(resultsFile("shardSizes"), sizes);
 } else {
-  const names = program.args.length > 0 ? program.args : [...SCENARIOS.keys()];
-  const runs = runAll(new Map(names.map((name) => [name, SCENARIOS.get(name) as () => Scenario])), run);
+  const runs = runAll(scenarios.size > 0 ? scenarios : SCENARIOS, run);
   console.log(`\n${figures(runs)}\n\nDollars per million increments, settling included\n\n${bills(runs)}`);
-  if (program.args.length === 0 && set.length === 0 && seed === 1) record(resultsFile("simulation"), runs);
+  if (scenarios.size === 0 && set.length === 0 && seed === 1) record(resultsFile("simulation"), runs);
 }

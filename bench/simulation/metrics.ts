@@ -47,6 +47,10 @@ export class Metrics {
   provided = 0;
   needed = 0;
   mostShards = 0;
+  /** The most documents in `shards`. */
+  mostDocuments = 0;
+  /** By all instances, of all counters. */
+  measurements = 0;
   /** Increments that users gave up. */
   abandonments = 0;
 
@@ -101,8 +105,9 @@ export class Metrics {
     counter.direction = direction;
   }
 
-  /** To be called for each second, with the first counter's shard count. @param needed  shards that its rate needs */
-  provision(now: Millis, shardCount: number, needed: number): void {
+  /** To be called for each second, with the first counter's shards. @param needed  shards that its rate needs */
+  provision(now: Millis, shardCount: number, documents: number, needed: number): void {
+    this.mostDocuments = Math.max(this.mostDocuments, documents);
     this.window(now).shardCount = shardCount;
     this.mostShards = Math.max(this.mostShards, shardCount);
     if (needed === 0) return;

@@ -2,9 +2,10 @@
  * The clients of one counter, each with the real shard count cache. A client reads the shard count before a write if what it
  * knows is stale; a client that watches learns it with each publish. A client that has made its increments is replaced.
  */
-import { createShardCountCache, type Random, type ShardCountCache } from "../../core/src/index.ts";
+import { createShardCountCache, type Random, type ShardCountCache, SLOW_ACK_MS } from "../../core/src/index.ts";
 import type { Millis } from "../../functions/src/decisions.ts";
 import type { Counter } from "./counter.ts";
+import { Connection } from "./network.ts";
 import type { Audience } from "./scenarios.ts";
 import type { World } from "./world.ts";
 
@@ -14,9 +15,11 @@ const EPOCH: Millis = 1_700_000_000_000;
 export interface Client {
   readonly shardCountCache: ShardCountCache;
   readonly isWatching: boolean;
+  readonly connection: Connection;
   incrementsLeft: number;
-  /** When a pending read of the shard count is done. */
+  /** When a pending read of the shard count is done, and until when writes wait for it. */
   readUntil: Millis;
+  waitsUntil: Millis;
   /** The publish that it has seen last. */
   seenVersion: number;
 }
@@ -55,25 +58,35 @@ export class Population {
     }
     if (!shardCountCache._isStale()) return now;
     if (client.readUntil <= now) {
-      client.readUntil = now + this.#world.settings.ackLatency;
+      const { there, back } = client.connection.request("read");
+      client.readUntil = now + there + back;
+      client.waitsUntil = Math.min(client.readUntil, now + SLOW_ACK_MS);
       counter.bill["shard count, by clients"]++;
       shardCountCache._requestSent();
-      this.#world.clock.at(client.readUntil, {
-        run: () => {
-          shardCountCache._requestAnswered();
-          shardCountCache._update(counter.published?.shardCount, counter.published?.growing);
-        },
-      });
+      let read = counter.published;
+      if (there > 0) {
+        const arrived = () => {
+          read = counter.published;
+        };
+        this.#world.clock.at(now + there, { run: arrived });
+      }
+      const answered = () => {
+        shardCountCache._requestAnswered();
+        shardCountCache._update(read?.shardCount, read?.growing);
+      };
+      this.#world.clock.at(client.readUntil, { run: answered });
     }
-    return client.readUntil;
+    return client.waitsUntil;
   }
 
   #newClient(): Client {
     return {
       shardCountCache: createShardCountCache(() => EPOCH + this.#world.clock.now),
       isWatching: this.#random() < this.#world.settings.watching,
+      connection: new Connection(this.#world.settings, this.#random),
       incrementsLeft: this.#audience.perClient,
       readUntil: 0,
+      waitsUntil: 0,
       seenVersion: -1,
     };
   }

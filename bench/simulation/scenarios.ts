@@ -44,15 +44,20 @@ const ONE = { counterOf: () => 0, share: 1, settings: {}, warmUp: 0, steps: [], 
 
 const number = (value: number) => value.toLocaleString("en-US");
 
-/** From one increment a second to a crowd, in one step. */
-export function flashCrowd(perSecond: number, lasts: Millis = 90 * SECOND): Scenario {
+const nameOf = ({ perClient }: Audience) => (perClient === 1 ? ", once each" : "");
+
+/** From one increment a second to a crowd, in one step. Each client makes five, about once in ten seconds, within the limits of memory. */
+export function flashCrowd(
+  perSecond: number,
+  lasts: Millis = 90 * SECOND,
+  audience: Audience = { clients: Math.min(10 * perSecond, 100_000), perClient: 5 },
+): Scenario {
   const at = 10 * SECOND;
   return {
-    ...{ ...ONE, name: `flash crowd ${number(perSecond)}/s`, lasts, settles: 20 * MINUTE },
+    ...{ ...ONE, name: `flash crowd ${number(perSecond)}/s${nameOf(audience)}`, lasts, settles: 20 * MINUTE },
     steps: [{ at, until: lasts }],
     rate: (now) => (now < at ? 1 : perSecond),
-    // Each about once in ten seconds, within the limits of memory.
-    audience: { clients: Math.min(10 * perSecond, 100_000), perClient: 5 },
+    audience,
     // 10,000 shards, the maximum, cannot take ten times as many increments at one write per second each.
     settings: perSecond > 10_000 ? { maxShards: 10_000, perSecond: 20, burst: 20, longestWait: SECOND } : {},
   };
@@ -116,16 +121,20 @@ function million(): Scenario {
 }
 
 export const FEW_CLIENTS: Audience = { clients: 20, perClient: Number.POSITIVE_INFINITY };
+/** Fresh pages. */
+export const ONCE_EACH: Audience = { clients: 1, perClient: 1 };
 export const MANY_CLIENTS: Audience = { clients: 1_000, perClient: 5 };
 
-/** Increments that show what a rate costs. */
+/** Increments that show what a rate costs, and how many are enough in more than an hour. */
 const ENOUGH = 20_000;
+const FEWEST = 1_800;
 
 /** A young counter, whose every change is worth a publish, at a steady rate, from the second minute on. */
 export function steady(perSecond: number, audience: Audience, lasts?: Millis): Scenario {
-  const measured = lasts ?? Math.min(Math.max((ENOUGH / perSecond) * SECOND, 3 * MINUTE), HOUR);
+  const seconds = Math.min(ENOUGH / perSecond, Math.max(FEWEST / perSecond, 3_600));
+  const measured = lasts ?? Math.max(seconds * SECOND, 3 * MINUTE);
   return {
-    ...{ ...ONE, name: `${number(perSecond)}/s from ${number(audience.clients)} clients` },
+    ...{ ...ONE, name: `${number(perSecond)}/s${nameOf(audience) || ` from ${number(audience.clients)} clients`}` },
     ...{ warmUp: 2 * MINUTE, lasts: measured + 2 * MINUTE, settles: 0, window: 10 * SECOND },
     ...{ rate: () => perSecond, audience, settings: { precision: 0 } },
   };
@@ -163,6 +172,9 @@ const RATES = [0.5, 1, 10, 100, 1_000];
 /** Made anew for each run, as some keep a state. */
 export type Scenarios = ReadonlyMap<string, () => Scenario>;
 
+/** The rates at which slow connections are compared, by fresh pages. */
+export const CALM_RATES = [0.01, 0.1, 1, 10];
+
 const byName = (all: readonly (() => Scenario)[]): Scenarios => new Map(all.map((create) => [create().name, create]));
 
 /** Whose shards are measured on Enterprise. */
@@ -178,5 +190,7 @@ export const SCENARIOS = byName([
   giant,
   million,
   ...[FEW_CLIENTS, MANY_CLIENTS].flatMap((audience) => RATES.map((rate) => () => steady(rate, audience))),
+  () => flashCrowd(1_000, undefined, ONCE_EACH),
+  ...CALM_RATES.map((rate) => () => steady(rate, ONCE_EACH)),
   () => onceEach(),
 ]);

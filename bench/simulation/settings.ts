@@ -1,6 +1,6 @@
 /** What `--set` changes: the functions' configuration as it deploys, what users do, and figures of `testkit/production`. */
 
-import { type Config, settingsOn } from "../../functions/src/decisions.ts";
+import { type Config, type Millis, settingsOn } from "../../functions/src/decisions.ts";
 import { DEFAULT_CONFIG } from "../../functions/src/deploy/defaultConfig.ts";
 import { BACKEND_LATENCY, CALL_LATENCY } from "../../testkit/production/calls.ts";
 import { ABORTED_AFTER, WRITE_LIMITS, type WriteLimits } from "../../testkit/production/contention.ts";
@@ -8,6 +8,9 @@ import { EVENT_LATENCY } from "../../testkit/production/events.ts";
 import { TASK_LATENCY } from "../../testkit/production/tasks.ts";
 
 const { collection: _, counted: __, mirrors: ___, ...config } = DEFAULT_CONFIG;
+
+/** When commits begin to be slow. Before that there is traffic. */
+export const SLOW_COMMITS_AT: Millis = 120_000;
 
 const ASSUMPTIONS = {
   /** A user whose increment is not acknowledged leaves after this time; the increment is not retried. */
@@ -21,6 +24,21 @@ const ASSUMPTIONS = {
   refusedAfter: ABORTED_AFTER,
   /** From a client's write to its acknowledgement, if the document does not make it wait; also a client's read. */
   ackLatency: 2 * CALL_LATENCY.clients,
+  /** The share of clients whose connection is slow, and what a request takes there. */
+  slow: 0,
+  roundTrip: 1_500,
+  /** The share of clients whose first read and first write take two round trips: one for TLS or a preflight. */
+  cold: 0,
+  /** The share of clients whose requests take one to five times as long, each another time. */
+  jittery: 0,
+  /** The share of clients whose messages are lost with a probability of `loss`, and sent again a second later. */
+  lossy: 0,
+  loss: 0.1,
+  /** For how long all commits are slow: each takes a random time, from a fifth of `slowestCommit` to all of it. */
+  slowCommitsFor: 0,
+  slowestCommit: 10_000,
+  /** How many instances of the functions share the events. */
+  instances: 1,
   eventLatency: EVENT_LATENCY,
   taskLatency: TASK_LATENCY,
   backendLatency: BACKEND_LATENCY,

@@ -83,8 +83,9 @@ export function simulate(scenario: Scenario, chosen: Settings, seed: number): Ou
       world.metrics.window(now).offered += count;
     }
     if (now % 1_000 === 0 && scenario.share > 0) {
-      const shardCount = counters.get(0)?.counter.published?.shardCount ?? settings.minShards;
-      world.metrics.provision(now, shardCount, (rate * scenario.share) / settings.writesPerShard);
+      const { published, documents = 0 } = counters.get(0)?.counter ?? {};
+      const shardCount = published?.shardCount ?? settings.minShards;
+      world.metrics.provision(now, shardCount, documents, (rate * scenario.share) / settings.writesPerShard);
     }
   }
   // A pending increment takes at least as long as it has waited.

@@ -16,6 +16,10 @@ export interface Summary {
   /** Shards of the first counter for each that its rate needs, if its rate was recorded, and the most that it had. */
   readonly shardsPerNeed: number | null;
   readonly mostShards: number;
+  /** The most documents that the first counter had in `shards`. */
+  readonly mostDocuments: number;
+  /** Measurements per second of all counters together. */
+  readonly measurementsPerSecond: number;
   /** Changes of direction of shard counts. */
   readonly turnsPerHour: number;
   /** Dollars per million increments, by item and together. */
@@ -30,12 +34,12 @@ export interface SimulatedRun extends Summary {
 }
 
 export function summarize({ scenario, settings, metrics, bill, offered, acknowledged, recoveries }: Outcome): Summary {
-  const { acknowledgements, staleness, provided, needed, mostShards, turns, sweeps } = metrics;
+  const { acknowledgements, staleness, provided, needed, mostShards, mostDocuments, turns, sweeps } = metrics;
   // Beside what it reads, each sweep is an invocation.
   const prices = settings.enterprise > 0 ? ENTERPRISE_PRICES.regional : PRICES.nam5;
   const costs = dollarsPerMillion({ ...bill, invocations: bill.invocations + sweeps }, prices);
   const slowest = Math.max(...recoveries.map((took) => took ?? Number.POSITIVE_INFINITY));
-  const hours = (scenario.lasts - scenario.warmUp + scenario.settles) / 3_600_000;
+  const seconds = (scenario.lasts - scenario.warmUp + scenario.settles) / 1_000;
   const ack = (share: number) => acknowledgements.quantile(share);
   return {
     scenario: scenario.name,
@@ -45,7 +49,9 @@ export function summarize({ scenario, settings, metrics, bill, offered, acknowle
     staleMillis: { p50: staleness.quantile(0.5), p95: staleness.quantile(0.95), max: staleness.max },
     shardsPerNeed: needed > 0 ? provided / needed : null,
     mostShards,
-    turnsPerHour: turns / hours,
+    mostDocuments,
+    measurementsPerSecond: metrics.measurements / seconds,
+    turnsPerHour: (3_600 * turns) / seconds,
     costs,
     dollars: sumOf(costs),
   };

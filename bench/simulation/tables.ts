@@ -16,6 +16,8 @@ export function figures(runs: readonly SimulatedRun[]): string {
     max: ({ staleMillis }) => seconds(staleMillis.max),
     "shards per need": ({ shardsPerNeed }) => (shardsPerNeed === null ? "" : fixed(shardsPerNeed, 2)),
     "most shards": ({ mostShards, shardsPerNeed }) => (shardsPerNeed === null ? "" : fixed(mostShards, 0)),
+    documents: ({ mostDocuments, shardsPerNeed }) => (shardsPerNeed === null ? "" : fixed(mostDocuments, 0)),
+    "measured/s": ({ measurementsPerSecond }) => fixed(measurementsPerSecond, 2),
     "turns/h": ({ turnsPerHour }) => fixed(turnsPerHour, 1),
     "$ per million": ({ dollars }) => fixed(dollars, 2),
     "without the index": ({ dollarsWithoutIndex }) => fixed(dollarsWithoutIndex, 2),

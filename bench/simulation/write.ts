@@ -13,7 +13,7 @@ import type { Backend } from "./backend.ts";
 import type { Step } from "./clock.ts";
 import type { Counter } from "./counter.ts";
 import type { Client, Population } from "./population.ts";
-import type { World } from "./world.ts";
+import { commitDuration, type World } from "./world.ts";
 
 const FIRST_BACKOFF: Millis = 1_000;
 const BACKOFF_FACTOR = 1.5;
@@ -27,10 +27,12 @@ export class Write implements Step {
   readonly #client: Client;
   readonly issuedAt: Millis;
   #sentAt: Millis = 0;
+  /** From the server to the client. */
+  #back: Millis = 0;
   #shard = "0";
   #attempts = 0;
   #isQueued = false;
-  #state: "ready" | "retried" | "refused" | "queued" | "committed" = "ready";
+  #state: "ready" | "sent" | "retried" | "refused" | "queued" | "committed" = "ready";
 
   constructor(world: World, backend: Backend, counter: Counter, population: Population, issuedAt: Millis) {
     this.#world = world;
@@ -44,7 +46,8 @@ export class Write implements Step {
 
   run(now: Millis): void {
     if (this.#state === "ready") this.#send(now);
-    else if (this.#state === "retried") this.#attempt(now);
+    else if (this.#state === "sent") this.#attempt(now);
+    else if (this.#state === "retried") this.#transmit(now);
     else if (this.#state === "refused") this.#move(now);
     else if (this.#state === "queued") this.#commit(now);
     else this.#acknowledge(now);
@@ -66,7 +69,15 @@ export class Write implements Step {
     const isCalm = this.#counter.published?.growing === false && !shardCountCache._isContended();
     // One in twenty is made as if it were not calm, because transactions remove marks.
     this.#isQueued = isWatching && isCalm && this.#world.random() * INCREMENTS_PER_MARK_REMOVAL > 1;
-    this.#attempt(now);
+    this.#transmit(now);
+  }
+
+  #transmit(now: Millis): void {
+    const { there, back } = this.#client.connection.request("write");
+    this.#back = back;
+    this.#state = "sent";
+    if (there === 0) this.#attempt(now);
+    else this.#world.clock.at(now + there, this);
   }
 
   #attempt(now: Millis): void {
@@ -78,18 +89,19 @@ export class Write implements Step {
       return;
     }
     const wait = this.#counter.shard(Number(this.#shard)).offer(now, settings);
-    if (wait === 0) {
+    const duration = wait === undefined ? 0 : wait + commitDuration(this.#world, now);
+    if (wait === 0 && duration === 0) {
       this.#commit(now);
       return;
     }
     waiting.add(this);
     if (wait !== undefined) {
       this.#state = "queued";
-      clock.at(now + wait, this);
+      clock.at(now + duration, this);
       return;
     }
     this.#state = this.#isQueued ? "retried" : "refused";
-    clock.at(now + settings.refusedAfter + settings.ackLatency + (this.#isQueued ? this.#backoff() : 0), this);
+    clock.at(now + settings.refusedAfter + this.#back + (this.#isQueued ? this.#backoff() : 0), this);
   }
 
   #backoff(): Millis {
@@ -123,7 +135,7 @@ export class Write implements Step {
     window.committed++;
     this.#backend.committed(this.#counter, this.#shard, isCreation, at);
     // A prompt acknowledgement changes nothing that happens before it, so it needs no step of its own.
-    const acknowledgedAt = now + settings.ackLatency;
+    const acknowledgedAt = now + this.#back;
     if (acknowledgedAt - this.#sentAt <= SLOW_ACK_MS) this.#acknowledge(acknowledgedAt);
     else {
       this.#state = "committed";
