@@ -39,11 +39,11 @@ export async function commitOnce(counter: Counter, by: number, create: CreateDoc
   await retry(async () => {
     const batch = counter.firestore.batch();
     addIncrement(batch, counter, by, create);
-    counter._shardCountCache._requestSent();
+    counter._shardCountCache._writeSent();
     await batch.commit().then(
-      () => counter._shardCountCache._requestAnswered(),
+      () => counter._shardCountCache._writeAnswered(),
       (error) => {
-        counter._shardCountCache._requestAnswered(isContention(error));
+        counter._shardCountCache._writeAnswered(isContention(error));
         throw error;
       },
     );

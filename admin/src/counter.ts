@@ -13,7 +13,6 @@ import {
   givenName,
   randomShard,
   type ShardCountCache,
-  SLOW_ACK_MS,
   shardsPath,
   validName,
 } from "../../core/src/index.ts";
@@ -99,7 +98,7 @@ export function shardDoc(ref: CounterRef, shard: string): DocumentReference {
 }
 
 /**
- * Reads the shard count if the known one is stale, one read at a time, and waits for it, but no longer than a write may take.
+ * Reads the shard count if the known one is stale, one read at a time, and waits for it: for some seconds if it is the first, else for one.
  * Never rejects, since a write is correct on any shard. Cost: 1 read per two minutes or 20 writes; 1 per second while writes
  * are contended, and while the counter grows or is new.
  */
@@ -107,20 +106,20 @@ export async function refreshShardCount(counter: Counter): Promise<void> {
   const { _shardCountCache } = counter;
   if (!_shardCountCache._isStale()) return;
   counter._reading ??= read();
-  await Promise.race([counter._reading, sleep(SLOW_ACK_MS, undefined, { ref: false })]);
+  await Promise.race([counter._reading, sleep(_shardCountCache._longestWait(), undefined, { ref: false })]);
 
   async function read(): Promise<void> {
-    _shardCountCache._requestSent();
+    const sentAt = Date.now();
     const snapshot = await counterDoc(counter)
       .get()
       .catch(() => undefined);
-    _shardCountCache._requestAnswered();
     if (snapshot) {
       counter._isBounded = snapshot.get("bounded") === true;
       const buckets = snapshot.get("uniqueBuckets") === 256 ? 256 : 16;
       counter._uniques = { floor: snapshot.get("uniqueFloor") ?? 0, buckets };
     }
-    _shardCountCache._update(snapshot?.get("shardCount"), snapshot?.get("growing"));
+    const roundTrip = snapshot && Date.now() - sentAt;
+    _shardCountCache._update(snapshot?.get("shardCount"), snapshot?.get("growing"), roundTrip);
     counter._reading = undefined;
   }
 }

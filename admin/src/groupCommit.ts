@@ -180,7 +180,7 @@ function addTo(
 /** Tells the counters about contention, so that the next attempt spreads over more shards. */
 async function observed(commit: Promise<unknown>, counters: Iterable<Counter>): Promise<void> {
   const all = [...counters];
-  for (const { _shardCountCache } of all) _shardCountCache._requestSent();
+  for (const { _shardCountCache } of all) _shardCountCache._writeSent();
   let isContended = false;
   try {
     await commit;
@@ -188,7 +188,7 @@ async function observed(commit: Promise<unknown>, counters: Iterable<Counter>): 
     isContended = isContention(error);
     throw error;
   } finally {
-    for (const { _shardCountCache } of all) _shardCountCache._requestAnswered(isContended);
+    for (const { _shardCountCache } of all) _shardCountCache._writeAnswered(isContended);
   }
 }
 

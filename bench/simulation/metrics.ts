@@ -5,11 +5,13 @@
  * An acknowledgement belongs to the window in which its increment was made, however late it comes: a slow window is one in which
  * users waited.
  */
-import { SLOW_ACK_MS } from "../../core/src/index.ts";
 import type { Millis, Published } from "../../functions/src/decisions.ts";
 import type { Counter } from "./counter.ts";
 import { Histogram } from "./histogram.ts";
 import type { Scenario } from "./scenarios.ts";
+
+/** An acknowledgement within this time is prompt. */
+export const PROMPT: Millis = 1_000;
 
 /** Increments of which a share of 95 % is no matter of chance. */
 const ENOUGH = 500;
@@ -75,7 +77,7 @@ export class Metrics {
     this.acknowledgements.add(took);
     const window = this.window(issuedAt);
     window.acknowledged++;
-    if (took <= SLOW_ACK_MS) window.prompt++;
+    if (took <= PROMPT) window.prompt++;
   }
 
   /** A user left after this time. The increment counts as one that took as long. */

@@ -2,7 +2,7 @@
  * The clients of one counter, each with the real shard count cache. A client reads the shard count before a write if what it
  * knows is stale; a client that watches learns it with each publish. A client that has made its increments is replaced.
  */
-import { createShardCountCache, type Random, type ShardCountCache, SLOW_ACK_MS } from "../../core/src/index.ts";
+import { createShardCountCache, type Random, type ShardCountCache } from "../../core/src/index.ts";
 import type { Millis } from "../../functions/src/decisions.ts";
 import type { Counter } from "./counter.ts";
 import { Connection } from "./network.ts";
@@ -50,19 +50,16 @@ export class Population {
   /** Reads the shard count if what the client knows is stale. @returns when the client may write */
   refreshShardCount(client: Client, counter: Counter, now: Millis): Millis {
     const { shardCountCache, isWatching } = client;
-    if (isWatching) {
-      if (client.seenVersion !== counter.version || shardCountCache._isStale())
-        shardCountCache._update(counter.published?.shardCount);
+    if (isWatching && client.seenVersion !== counter.version) {
+      shardCountCache._update(counter.published?.shardCount);
       client.seenVersion = counter.version;
-      return now;
     }
     if (!shardCountCache._isStale()) return now;
     if (client.readUntil <= now) {
       const { there, back } = client.connection.request("read");
       client.readUntil = now + there + back;
-      client.waitsUntil = Math.min(client.readUntil, now + SLOW_ACK_MS);
+      client.waitsUntil = Math.min(client.readUntil, now + shardCountCache._longestWait());
       counter.bill["shard count, by clients"]++;
-      shardCountCache._requestSent();
       let read = counter.published;
       if (there > 0) {
         const arrived = () => {
@@ -71,8 +68,7 @@ export class Population {
         this.#world.clock.at(now + there, { run: arrived });
       }
       const answered = () => {
-        shardCountCache._requestAnswered();
-        shardCountCache._update(read?.shardCount, read?.growing);
+        shardCountCache._update(read?.shardCount, read?.growing, there + back);
       };
       this.#world.clock.at(client.readUntil, { run: answered });
     }

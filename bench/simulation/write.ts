@@ -6,12 +6,13 @@
  * refused write to the same shard again: at once, then with delays that grow by half from a second to a minute, with a jitter of a
  * half. A user who leaves closes the page, and a refused write is not sent again.
  */
-import { INCREMENTS_PER_MARK_REMOVAL, randomShard, SLOW_ACK_MS } from "../../core/src/index.ts";
+import { INCREMENTS_PER_MARK_REMOVAL, randomShard } from "../../core/src/index.ts";
 import { writeUnits } from "../../costs/src/index.ts";
 import type { Millis } from "../../functions/src/decisions.ts";
 import type { Backend } from "./backend.ts";
 import type { Step } from "./clock.ts";
 import type { Counter } from "./counter.ts";
+import { PROMPT } from "./metrics.ts";
 import type { Client, Population } from "./population.ts";
 import { commitDuration, type World } from "./world.ts";
 
@@ -65,7 +66,7 @@ export class Write implements Step {
     const { shardCountCache, isWatching } = this.#client;
     this.#sentAt = now;
     this.#shard = randomShard(shardCountCache._shardsToChooseFrom(), this.#world.random);
-    shardCountCache._requestSent();
+    shardCountCache._writeSent();
     const isCalm = this.#counter.published?.growing === false && !shardCountCache._isContended();
     // One in twenty is made as if it were not calm, because transactions remove marks.
     this.#isQueued = isWatching && isCalm && this.#world.random() * INCREMENTS_PER_MARK_REMOVAL > 1;
@@ -84,7 +85,7 @@ export class Write implements Step {
     const { clock, settings, waiting } = this.#world;
     if (now - this.issuedAt > settings.abandonAfter) {
       waiting.delete(this);
-      this.#client.shardCountCache._requestAnswered();
+      this.#client.shardCountCache._writeAnswered();
       this.#world.metrics.abandoned(this.issuedAt, now - this.issuedAt);
       return;
     }
@@ -112,7 +113,7 @@ export class Write implements Step {
   }
 
   #move(now: Millis): void {
-    this.#client.shardCountCache._requestAnswered(true);
+    this.#client.shardCountCache._writeAnswered(true);
     this.#prepare(now);
   }
 
@@ -136,7 +137,7 @@ export class Write implements Step {
     this.#backend.committed(this.#counter, this.#shard, isCreation, at);
     // A prompt acknowledgement changes nothing that happens before it, so it needs no step of its own.
     const acknowledgedAt = now + this.#back;
-    if (acknowledgedAt - this.#sentAt <= SLOW_ACK_MS) this.#acknowledge(acknowledgedAt);
+    if (acknowledgedAt - this.#sentAt <= PROMPT) this.#acknowledge(acknowledgedAt);
     else {
       this.#state = "committed";
       clock.at(acknowledgedAt, this);
@@ -145,7 +146,7 @@ export class Write implements Step {
 
   #acknowledge(at: Millis): void {
     const { waiting, metrics } = this.#world;
-    this.#client.shardCountCache._requestAnswered();
+    this.#client.shardCountCache._writeAnswered();
     waiting.delete(this);
     metrics.acknowledged(this.issuedAt, at - this.issuedAt);
   }

@@ -136,7 +136,6 @@ export {
   MAX_PUBLISH_DELAY_MS,
   SHARD_COUNT_TTL_MS,
   SHARD_COUNT_TTL_WRITES,
-  SLOW_ACK_MS,
   WRITES_PER_MARK_LOOK,
 } from "./timeouts.ts";
 export { type ItemCount, ItemSummary, MAX_ITEM_BYTES, MAX_ITEMS } from "./topItems.ts";

@@ -2,7 +2,15 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { MAX_SHARDS } from "./layout.ts";
 import { createShardCountCache, type ShardCountCache } from "./shardCountCache.ts";
-import { SHARD_COUNT_TTL_MS, SHARD_COUNT_TTL_WRITES, SLOW_ACK_MS } from "./timeouts.ts";
+import {
+  FIRST_COUNT_MS,
+  LATER_COUNT_MS,
+  SHARD_COUNT_TTL_MS,
+  SHARD_COUNT_TTL_WRITES,
+  SHORT_SHARD_COUNT_TTL_MS,
+  SLOW_MEMORY_MS,
+  SLOW_WRITE_MS,
+} from "./timeouts.ts";
 
 const START = 1_700_000_000_000;
 /** Invalid shard counts of a counter document. */
@@ -45,8 +53,8 @@ describe("the known shard count", () => {
     expect(SHARD_COUNT_TTL_WRITES).toBe(20);
     const one = client(8);
     const write = () => {
-      one.cache._requestSent();
-      one.cache._requestAnswered();
+      one.cache._writeSent();
+      one.cache._writeAnswered();
       return one.later();
     };
     for (let n = 1; n < SHARD_COUNT_TTL_WRITES; n++) expect(write()).toEqual([8, false]);
@@ -62,7 +70,7 @@ describe("the known shard count", () => {
   ])("is used for one second if %s", (_why, learned, width) => {
     const one = client();
     one.cache._update(...learned);
-    expect([one.later(), one.later(SLOW_ACK_MS - 1), one.later(1)]).toEqual([
+    expect([one.later(), one.later(SHORT_SHARD_COUNT_TTL_MS - 1), one.later(1)]).toEqual([
       [width, false],
       [width, false],
       [width, true],
@@ -73,7 +81,7 @@ describe("the known shard count", () => {
     const one = client(8);
     one.later(SHARD_COUNT_TTL_MS);
     one.cache._update();
-    expect([one.later(), one.later(SLOW_ACK_MS)]).toEqual([
+    expect([one.later(), one.later(SHORT_SHARD_COUNT_TTL_MS)]).toEqual([
       [8, false],
       [8, true],
     ]);
@@ -90,63 +98,111 @@ describe("the known shard count", () => {
   });
 });
 
-describe("while a write, or a read of the count, has no answer", () => {
-  test("for a second, a client chooses from four times as many shards, at least 64, and reads the count every second", () => {
-    expect(SLOW_ACK_MS).toBe(1_000);
-    const one = client(3);
-    one.cache._requestSent();
-    expect([one.later(SLOW_ACK_MS - 1), one.later(1)]).toEqual([
+test("a write waits for the first count for eight seconds, for later ones for one", () => {
+  const one = client();
+  expect(one.cache._longestWait()).toBe(FIRST_COUNT_MS);
+  one.cache._update();
+  expect(one.cache._longestWait()).toBe(LATER_COUNT_MS);
+});
+
+describe("a slow write", () => {
+  /** A client whose write is pending while a read of the count takes so long. */
+  const waiting = (shardCount: number, roundTrip: number) => {
+    const one = client(shardCount, false, roundTrip);
+    one.later(SHARD_COUNT_TTL_MS / 2);
+    one.cache._writeSent();
+    one.later(roundTrip);
+    one.cache._update(shardCount, false, roundTrip);
+    return one;
+  };
+
+  test("lets a client choose from four times as many shards, at least 64, for each two seconds without an answer", () => {
+    expect(SLOW_WRITE_MS).toBe(2_000);
+    const few = waiting(3, 50);
+    expect([few.later(1_949)[0], few.later(1)[0], few.later(2_000)[0]]).toEqual([3, 64, 128]);
+    const many = waiting(100, 50);
+    expect([many.later(1_949)[0], many.later(1)[0], many.later(2_000)[0]]).toEqual([100, 400, 800]);
+    expect(waiting(9_000, 50).later(2_000)[0]).toBe(MAX_SHARDS);
+  });
+
+  test("is one that takes twice as long as a read, where a read takes more than a second", () => {
+    const one = waiting(1, 1_500);
+    expect([one.later(1_499)[0], one.later(1)[0], one.later(3_000)[0]]).toEqual([1, 64, 128]);
+  });
+
+  test("makes the client read the count; until a read has been answered, it proves nothing", () => {
+    const one = client(3, false, 50);
+    one.later(1);
+    one.cache._writeSent();
+    expect([one.later(1_999), one.later(1)]).toEqual([
       [3, false],
+      [3, true],
+    ]);
+    one.cache._update(3, false, 50);
+    expect([one.later(), one.later(999), one.later(1)]).toEqual([
+      [64, false],
+      [64, false],
       [64, true],
     ]);
-    one.cache._update(4);
-    expect([one.later(), one.later(SLOW_ACK_MS - 1), one.later(1)]).toEqual([
-      [64, false],
-      [64, false],
-      [128, true],
-    ]);
-    one.cache._update(9_000);
-    expect(one.later()[0]).toBe(MAX_SHARDS);
   });
 
-  test("for longer, a client chooses from as many times more shards as there are whole seconds, eight at most", () => {
-    const one = client(100);
-    one.cache._requestSent();
-    const widths = [1, 999, 1, 1_000, 5_000, 60_000].map((millis) => one.later(millis)[0]);
-    expect(widths).toEqual([100, 400, 400, 800, 2_800, 3_200]);
+  test("is forgotten with the next prompt answer, and ten seconds after its own", () => {
+    expect(SLOW_MEMORY_MS).toBe(10_000);
+    const answered = () => {
+      const one = waiting(100, 50);
+      one.later(2_000);
+      one.cache._writeAnswered();
+      return one;
+    };
+    const one = answered();
+    expect([one.later()[0], one.later(9_999)[0], one.later(1)[0]]).toEqual([400, 400, 100]);
+    const other = answered();
+    other.cache._writeSent();
+    other.cache._writeAnswered();
+    expect(other.later()[0]).toBe(100);
+    const grown = answered();
+    grown.cache._update(101, false, 50);
+    expect(grown.later()[0]).toBe(101);
   });
 
-  test("a late answer has the same effect, until quick answers have halved it to nothing", () => {
-    const one = client(100);
-    one.cache._requestSent();
-    one.later(SLOW_ACK_MS + 1);
-    one.cache._requestSent();
-    expect(one.cache._isContended()).toBe(true);
-    one.cache._requestAnswered();
-    expect(one.later()).toEqual([400, true]);
-    one.cache._requestAnswered();
-    expect(one.later()).toEqual([200, true]);
-    one.cache._requestSent();
-    one.cache._requestAnswered();
-    expect(one.later()).toEqual([100, false]);
-    expect(one.cache._isContended()).toBe(false);
+  test("is none if it waits for longer than ten seconds: the device is offline or asleep", () => {
+    const one = waiting(1, 50);
+    expect([one.later(9_949)[0], one.later(1)[0], one.later(3_600_000)[0]]).toEqual([256, 1, 1]);
+    one.cache._writeAnswered();
+    expect(one.later()[0]).toBe(1);
   });
 
-  test("the second counts from the first request without an answer", () => {
-    const one = client(100);
-    one.later(30_000);
-    one.cache._requestSent();
-    expect([one.later(SLOW_ACK_MS - 1), one.later(1)]).toEqual([
-      [100, false],
-      [400, true],
-    ]);
+  test("is timed from the last answer, if others are pending", () => {
+    const one = waiting(1, 50);
+    one.cache._writeSent();
+    one.later(1_900);
+    one.cache._writeAnswered();
+    one.later(100);
+    one.cache._update(1, false, 50);
+    expect([one.later(1_899)[0], one.later(1)[0]]).toEqual([1, 64]);
+  });
+
+  test("is never one of a device that is offline, whenever its user increments", () => {
+    const gaps = fc.array(fc.integer({ min: 0, max: 120_000 }), { minLength: 100, maxLength: 100 });
+    const online = fc.option(fc.integer({ min: 10, max: 3_000 }), { nil: undefined });
+    fc.assert(
+      fc.property(gaps, online, (millis, roundTrip) => {
+        const one = client(1, false, roundTrip);
+        for (const gap of millis) {
+          expect(one.later(gap + 1)[0]).toBe(1);
+          one.cache._writeSent();
+          // No read succeeds.
+          if (one.later()[1]) one.cache._update();
+        }
+      }),
+    );
   });
 });
 
 describe("a write refused as contended", () => {
   const answer = (one: Client, isRefused: boolean) => {
-    one.cache._requestSent();
-    one.cache._requestAnswered(isRefused);
+    one.cache._writeSent();
+    one.cache._writeAnswered(isRefused);
     return one.later()[0];
   };
 
@@ -160,12 +216,12 @@ describe("a write refused as contended", () => {
   test("makes the client read the shard count every second", () => {
     const one = client(2);
     answer(one, true);
-    expect([one.later(SLOW_ACK_MS - 1), one.later(1)]).toEqual([
+    expect([one.later(SHORT_SHARD_COUNT_TTL_MS - 1), one.later(1)]).toEqual([
       [16, false],
       [16, true],
     ]);
     one.cache._update(2, true);
-    expect([one.later(SLOW_ACK_MS - 1), one.later(1)]).toEqual([
+    expect([one.later(SHORT_SHARD_COUNT_TTL_MS - 1), one.later(1)]).toEqual([
       [16, false],
       [16, true],
     ]);
@@ -185,13 +241,20 @@ describe("a write refused as contended", () => {
 });
 
 test("in any sequence of events, a client chooses from at least the known count, and from more by its signs of contention", () => {
-  type Step = { learn: unknown; growing: boolean } | { send: true } | { answer: boolean } | { wait: number };
+  type Step =
+    | { learn: unknown; growing: boolean; took?: number }
+    | { send: true }
+    | { answer: boolean }
+    | { wait: number };
   const counts = fc.oneof(fc.integer({ min: 1, max: 20_000 }), fc.constantFrom(undefined, ...malformed));
   const step: fc.Arbitrary<Step> = fc.oneof(
-    fc.record({ learn: counts, growing: fc.boolean() }),
+    fc.record(
+      { learn: counts, growing: fc.boolean(), took: fc.constantFrom(50, 1_500) },
+      { requiredKeys: ["learn", "growing"] },
+    ),
     { weight: 4, arbitrary: fc.constant({ send: true as const }) },
     { weight: 4, arbitrary: fc.record({ answer: fc.boolean() }) },
-    fc.record({ wait: fc.constantFrom(1, 500, SLOW_ACK_MS, 3_500, SHARD_COUNT_TTL_MS) }),
+    fc.record({ wait: fc.constantFrom(1, 500, 1_000, 3_500, SHARD_COUNT_TTL_MS) }),
   );
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
@@ -200,41 +263,56 @@ test("in any sequence of events, a client chooses from at least the known count,
       let count = 1;
       let wider = 1;
       let pending = 0;
-      let answeredAt = 0;
       let sent = 0;
+      let read: { at: number; took: number } | undefined;
       let [learnedAt, isTrusted] = [Number.NEGATIVE_INFINITY, false];
-      const slowFactor = () => {
-        const seconds = pending > 0 ? Math.floor((time - answeredAt) / SLOW_ACK_MS) : 0;
-        return seconds < 1 ? 1 : Math.min(seconds, 8) * Math.max(4, 64 / Math.max(count, 1));
+      let current: { since: number } | undefined;
+      let last: { since: number; until: number } | undefined;
+      const slowness = (mustBeProven: boolean) => {
+        const waits = [...(current ? [{ since: current.since, until: time }] : []), ...(last ? [last] : [])];
+        const slow = waits
+          .filter(({ since, until }) => until - since < 10_000 && time - until < 10_000)
+          .map(({ since, until }) => {
+            const proof = read && read.at > since ? read : undefined;
+            if (mustBeProven && !proof) return 0;
+            return Math.floor((until - since) / Math.max(2_000, 2 * (proof?.took ?? 0)));
+          });
+        return Math.max(0, ...slow);
       };
-      for (const last of steps) {
-        if ("wait" in last) {
-          later(last.wait);
-          time += last.wait;
-        } else if ("send" in last) {
-          cache._requestSent();
-          if (pending++ === 0) answeredAt = time;
+      const factorNow = () => {
+        const slow = slowness(true);
+        return Math.max(wider, slow === 0 ? 1 : slow * Math.max(4, 64 / count));
+      };
+      for (const one of steps) {
+        if ("wait" in one) {
+          later(one.wait);
+          time += one.wait;
+        } else if ("send" in one) {
+          cache._writeSent();
+          if (pending++ === 0) current = { since: time };
           sent++;
-        } else if ("answer" in last) {
+        } else if ("answer" in one) {
           if (pending === 0) continue;
-          cache._requestAnswered(last.answer);
-          const slow = slowFactor();
-          if (last.answer) wider = Math.min(Math.max(wider, slow) * 8, 512);
-          else wider = slow > wider ? slow : Math.max(wider / 2, 1);
-          pending--;
-          answeredAt = time;
+          const before = factorNow();
+          cache._writeAnswered(one.answer);
+          wider = one.answer ? Math.min(before * 8, 512) : Math.max(wider / 2, 1);
+          last = one.answer || !current ? undefined : { ...current, until: time };
+          current = --pending > 0 ? { since: time } : undefined;
         } else {
-          cache._update(last.learn, last.growing);
-          const said = malformed.includes(last.learn as never) ? 1 : ((last.learn ?? count) as number);
-          if (said > count) wider = 1;
+          cache._update(one.learn, one.growing, one.took);
+          const said = malformed.includes(one.learn as never) ? 1 : ((one.learn ?? count) as number);
+          if (said > count) [wider, last] = [1, undefined];
           [count, sent, learnedAt] = [said, 0, time];
-          isTrusted = Boolean(last.learn) && !last.growing;
+          isTrusted = Boolean(one.learn) && !one.growing;
+          if (one.took !== undefined) read = { at: time, took: one.took };
         }
         const [width, isStale] = later();
-        const factor = Math.max(wider, slowFactor());
+        const factor = factorNow();
         expect(cache._isContended()).toBe(factor > 1);
-        const trusted = factor > 1 ? SLOW_ACK_MS : isTrusted ? SHARD_COUNT_TTL_MS : SLOW_ACK_MS;
-        expect(isStale).toBe(sent >= SHARD_COUNT_TTL_WRITES || time - learnedAt >= trusted);
+        const isShort = factor > 1 || slowness(false) > 0 || !isTrusted;
+        expect(isStale).toBe(
+          sent >= SHARD_COUNT_TTL_WRITES || time - learnedAt >= (isShort ? 1_000 : SHARD_COUNT_TTL_MS),
+        );
         expect(width).toBeCloseTo(Math.min(factor * count, MAX_SHARDS), 6);
         expect(width).toBeGreaterThanOrEqual(Math.min(count, MAX_SHARDS));
       }

@@ -12,15 +12,25 @@ export const SHARD_COUNT_TTL_MS = 120_000;
  */
 export const SHARD_COUNT_TTL_WRITES = 20;
 
-/** An acknowledgement that takes this long, several ordinary round trips, is a sign of contention. */
-export const SLOW_ACK_MS = 1_000;
+/** How long a client uses a count that has just grown or is missing, or that it has read while its writes are contended. */
+export const SHORT_SHARD_COUNT_TTL_MS = 1_000;
 
-/** For each second without an answer: the multiple of the shard count to choose from, and the least number of shards. */
+/**
+ * How long a write waits for a pending read of the shard count: of the first one, and of later ones. The first request of a connection
+ * with round trips of two seconds takes eight: TCP, TLS, a preflight, and itself.
+ */
+export const FIRST_COUNT_MS = 8_000;
+export const LATER_COUNT_MS = 1_000;
+
+/** A write without an answer for this long, and for twice as long as a read of the same client takes, is a sign of contention. */
+export const SLOW_WRITE_MS = 2_000;
+
+/** For each such time without an answer: the multiple of the shard count to choose from, and the least number of shards. */
 export const SLOW_FACTOR = 4;
 export const SLOW_MIN_SHARDS = 64;
 
-/** Later seconds without an answer do not count: the device may be offline or asleep. */
-export const MAX_SLOW_SECONDS = 8;
+/** A slow answer has an effect for this long. A longer wait has none: the device is offline or asleep. */
+export const SLOW_MEMORY_MS = 10_000;
 
 /** Each refused write multiplies the choice by this: a refusal arrives late, after seconds in a queue. */
 export const REFUSED_FACTOR = 8;

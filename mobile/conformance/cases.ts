@@ -61,6 +61,8 @@ export interface ShardCountStep {
   at: number;
   shardCount?: number;
   growing?: boolean;
+  /** How long the read took, in milliseconds. */
+  roundTrip?: number;
   refused?: boolean;
   /** What the planner says then. */
   choose: number;
@@ -111,7 +113,7 @@ export function casesOf(vectors: Vectors): Case[] {
   for (const { name, steps } of vectors.shardCounts) {
     cases.push({ name, question: "shardCount\tbegin", answer: "1 true false" });
     for (const step of steps) {
-      const more = step.do === "answered" ? [step.refused ?? false] : [step.shardCount, step.growing ?? false];
+      const more = step.do === "answered" ? [step.refused ?? false] : [step.shardCount, step.growing ?? false, step.roundTrip];
       add(name, ["shardCount", step.do, step.at, ...more], step.choose, step.stale, step.contended);
     }
   }

@@ -15,9 +15,9 @@ test.each(vectors.shardCounts)("shard count: $name", ({ steps }) => {
   const cache = createShardCountCache(() => now);
   for (const step of steps) {
     now = step.at;
-    if (step.do === "update") cache._update(step.shardCount, step.growing);
-    if (step.do === "sent") cache._requestSent();
-    if (step.do === "answered") cache._requestAnswered(step.refused);
+    if (step.do === "update") cache._update(step.shardCount, step.growing, step.roundTrip);
+    if (step.do === "sent") cache._writeSent();
+    if (step.do === "answered") cache._writeAnswered(step.refused);
     const { choose, stale, contended } = step;
     expect([cache._shardsToChooseFrom(), cache._isStale(), cache._isContended()], JSON.stringify(step)).toEqual([
       choose,

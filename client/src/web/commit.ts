@@ -93,7 +93,7 @@ async function commitWithRetries(
   const add: AddWrites = (writer, removesMarks) => {
     if (!plan) {
       plan = planFor(counter, by, turn?._once, undoneShard);
-      _shardCountCache._requestSent();
+      _shardCountCache._writeSent();
     }
     addWrites(writer, counter, plan, undoneShard, removesMarks);
     addOther?.(writer, plan.path);
@@ -119,11 +119,11 @@ async function commitWithRetries(
         return send(counter, add, false, turn);
       })
       .catch((error) => confirmCommitted(counter, plan, error, undoneShard));
-    _shardCountCache._requestAnswered();
+    _shardCountCache._writeAnswered();
     return { _path: plan.path, _at: _at as Committed["_at"] };
   } catch (error) {
     const isRefused = hasCode(error, "aborted");
-    _shardCountCache._requestAnswered(isRefused);
+    _shardCountCache._writeAnswered(isRefused);
     if (!isRefused) throw error;
     // The refused write can no longer be committed, so another increment on another shard is safe.
     return commitWithRetries(counter, by, turn, undoneShard, addOther);

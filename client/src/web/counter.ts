@@ -24,7 +24,6 @@ import {
   DEFAULT_COLLECTION,
   givenName,
   type ShardCountCache,
-  SLOW_ACK_MS,
   valid,
   validName,
 } from "../../../core/src/index.ts";
@@ -45,7 +44,7 @@ export interface Counter extends CounterRef {
   _buffered?: number;
   /** The counter document as last read or watched; `undefined` if the last read failed. */
   _latest?: DocumentSnapshot | undefined;
-  /** While the shard count is read: resolves when it is known, or after a second. */
+  /** While the shard count is read: resolves when it is known, or when writes no longer wait for it. */
   _reading?: Promise<void> | undefined;
 }
 
@@ -119,8 +118,8 @@ export function counterDoc(ref: CounterRef): DocumentReference {
  * Reads the shard count if the known one is stale, one read at a time. Never rejects, because any count is safe. Cost: 1 read
  * in two minutes or 20 writes; 1 read a second while writes are contended, and while the counter grows or is new.
  *
- * @returns the read, for a second at most: a write awaits it. `undefined` if the count is fresh, or where waiting could lose
- *          the write: on a hidden page or offline
+ * @returns the read: a write awaits it, for a second at most, or for some if it is the first. `undefined` if the count is fresh. The wait
+ *          ends where it could lose the write: when the page is hidden or left, and offline
  */
 export function refreshShardCount(counter: Counter): Promise<void> | undefined {
   // First, because it refuses what is no reference.
@@ -128,14 +127,28 @@ export function refreshShardCount(counter: Counter): Promise<void> | undefined {
   const { _shardCountCache } = counter;
   if (!_shardCountCache._isStale()) return;
   counter._reading ??= new Promise<void>((resolve) => {
-    setTimeout(resolve, SLOW_ACK_MS);
-    _shardCountCache._requestSent();
+    const { document: page } = globalThis;
+    const sentAt = performance.now();
+    const endWait = () => resolve();
+    setTimeout(endWait, _shardCountCache._longestWait());
+    page?.addEventListener("visibilitychange", endWait);
     readFromServer(document, 1)
-      .catch(() => undefined)
-      .then((snapshot) => {
-        _shardCountCache._requestAnswered();
-        counter._latest = snapshot;
-        _shardCountCache._update(snapshot?.get("shardCount"), snapshot?.get("growing"));
+      .then(
+        (snapshot) => {
+          counter._latest = snapshot;
+          return performance.now() - sentAt;
+        },
+        () => {
+          counter._latest = undefined;
+        },
+      )
+      .then((roundTrip) => {
+        _shardCountCache._update(
+          counter._latest?.get("shardCount"),
+          counter._latest?.get("growing"),
+          roundTrip as number,
+        );
+        page?.removeEventListener("visibilitychange", endWait);
         counter._reading = undefined;
         resolve();
       });
