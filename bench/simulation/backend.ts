@@ -34,6 +34,7 @@ const SWEEP_EVERY: Millis = 300_000;
 /** The counter document as it was read, which is the precondition of a publish over it; without a document, version 0. */
 interface State {
   readonly published: Published | undefined;
+  readonly updatedAt: Millis;
   readonly version: number;
 }
 
@@ -79,7 +80,7 @@ export class Backend {
       return;
     }
     instance.waiting = [];
-    const aggregate = (state: State = { published: undefined, version: 0 }) =>
+    const aggregate = (state: State = { published: undefined, updatedAt: 0, version: 0 }) =>
       this.#aggregate(counter, state, cause, (outcome) => {
         const waiting = instance.waiting ?? [];
         instance.known = outcome;
@@ -102,7 +103,15 @@ export class Backend {
 
   #read(counter: Counter, then: (state: State) => void): void {
     counter.bill["counter document"]++;
-    this.#after(() => then({ published: counter.published, version: counter.version }));
+    this.#after(() => then({ published: counter.published, updatedAt: counter.publishedAt, version: counter.version }));
+  }
+
+  #reread(aggregation: Aggregation): void {
+    this.#read(aggregation.counter, (state) => {
+      aggregation.current = state;
+      aggregation.measurement = undefined;
+      this.#step(aggregation);
+    });
   }
 
   #aggregate(counter: Counter, current: State, cause: Cause, done: (outcome: AggregateResult) => void): void {
@@ -112,7 +121,8 @@ export class Backend {
   #step(aggregation: Aggregation): void {
     const { counter, cause, done, current, measurement, hasFolded } = aggregation;
     const previous = current.published;
-    const step = decide(cause, { previous, measurement, hasFolded }, this.#clock.now, 0, this.#config);
+    const { updatedAt } = current;
+    const step = decide(cause, { previous, updatedAt, measurement, hasFolded }, this.#clock.now, 0, this.#config);
     switch (step.do) {
       case "nothing":
         done({ published: previous });
@@ -120,6 +130,9 @@ export class Backend {
       case "schedule":
         this.#schedule(counter, step.task);
         done({ published: previous, scheduled: step.task.due });
+        break;
+      case "reread":
+        this.#clock.at(this.#clock.now + step.after, { run: () => this.#reread(aggregation) });
         break;
       case "wait":
         this.#clock.at(this.#clock.now + step.duration, { run: () => this.#measure(aggregation) });
@@ -171,11 +184,7 @@ export class Backend {
   #publish(aggregation: Aggregation, next: Published, now: Millis): void {
     const { counter, current, done } = aggregation;
     if (counter.version !== current.version) {
-      this.#read(counter, (state) => {
-        aggregation.current = state;
-        aggregation.measurement = undefined;
-        this.#step(aggregation);
-      });
+      this.#reread(aggregation);
       return;
     }
     this.#world.metrics.published(counter, next, now);
@@ -188,6 +197,7 @@ export class Backend {
       counter.look(Number(id), now);
     counter.bill.history += historyWrites(counter.published, next, this.#config).length;
     counter.published = next;
+    counter.publishedAt = now;
     counter.version++;
     done({ published: next });
   }
@@ -200,7 +210,6 @@ export class Backend {
     counter.tasks.add(name);
     this.#clock.at(due + this.#settings.taskLatency, {
       run: () => {
-        counter.tasks?.delete(name);
         counter.bill.invocations++;
         this.#read(counter, (state) =>
           this.#aggregate(counter, state, { at: due, isPoll: kind === "poll" }, () => undefined),

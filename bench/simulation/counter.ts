@@ -35,6 +35,7 @@ export class Counter {
   /** Documents in `shards`. */
   documents = 0;
   published: Published | undefined;
+  publishedAt: Millis = 0;
   /** Counts the publishes. */
   version = 0;
   /** What the instances of the event functions remember. */

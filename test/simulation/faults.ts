@@ -23,10 +23,15 @@ export const FAULTS = [
   "late tasks",
   "failed scheduling",
   "cut connections",
+  "slow commits",
 ] as const;
 export type Fault = (typeof FAULTS)[number];
 
 const MS = 1_000;
+const SECOND = 1_000 * MS;
+
+/** All commits are slow for this long, and then as fast as ever for as long. */
+const SLOW_SPELL = 120 * SECOND;
 
 export class Faults {
   /** Faults are disabled when the traffic has ended and late deliveries arrive. */
@@ -57,6 +62,15 @@ export class Faults {
   /** Injects a fault with a probability. @returns whether it was */
   injectByChance(kind: Fault, { random }: Process, probability = this.rate): boolean {
     return random.chance(probability) && this.inject(kind);
+  }
+
+  /**
+   * How much longer than others a commit takes that is sent now: two to ten seconds while the whole database is slow. The time stands for
+   * a random number, so that runs without this fault stay as they are.
+   */
+  commitDelay(now: Micros): Micros {
+    const isSlow = Math.floor(now / SLOW_SPELL) % 2 === 1;
+    return isSlow && this.inject("slow commits") ? 2 * SECOND + ((7_919 * now) % (8 * SECOND)) : 0;
   }
 
   /** @returns the model's outcome, with delays in microseconds */

@@ -3,6 +3,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { seeds } from "../../core/testing/runs.ts";
 import { percentile } from "../../testkit/statistics.ts";
 import type * as Entry from "./bundleEntry.ts";
+import type { Fault } from "./faults.ts";
+import type { Mutation } from "./mutations/mutation.ts";
 import { mutations } from "./mutations.ts";
 import { type Build, buildSimulation, runSeeds } from "./run.ts";
 import { type Scenario, SECOND } from "./scenario/scenario.ts";
@@ -86,6 +88,42 @@ const NAMED = Object.entries(mutations).filter(([, { isRare }]) => !isRare);
 test.each(NAMED)("the mutation is found: %s", { timeout: 60_000 }, async (mutation, { breaks, world, seed = 1 }) => {
   const { failed } = await entry.run({ world, mutation, from: seed, count: SEEDS_PER_MUTATION });
   expect(breaks, failed?.message ?? "not found").toContain(failed?.message.split(":")[0]);
+});
+
+test("I4: however slow the database, all instances together measure a busy counter 1.1 times an interval", {
+  timeout: 120_000,
+}, async () => {
+  const { scenarioOf, simulate } = entry;
+  const intervals = 300;
+  const actions = Array.from({ length: 10 * intervals }, (_, n) => {
+    return { at: (n * SECOND) / 10, does: "increment", client: n % 4, counter: "b", by: 1 } as const;
+  });
+  const measurementsUnder = async (fault: Fault) => {
+    let measurements = 0;
+    const counting: Mutation = {
+      decide: (decide, ...args) => {
+        const step = decide(...args);
+        if (["measure", "wait", "fold", "prepare"].includes(step.do)) measurements++;
+        return step;
+      },
+      breaks: [],
+    };
+    const scenario: Scenario = {
+      ...{ seed: 1, faults: [fault], faultRate: 0.3, latency: 5_000, instances: 3, snapshotLag: 0, index: "ready" },
+      config: { ...scenarioOf(1).config, minInterval: 1_000, maxInterval: 10_000, precision: 0 },
+      actions,
+    };
+    expect((await simulate(scenario, { mutation: counting })).violation).toBeUndefined();
+    return measurements;
+  };
+  const kinds = ["slow commits", "slow calls", "lost calls", "lost answers", "aborted calls"] as const;
+  const all: [Fault, perInterval: number][] = [];
+  for (const kind of kinds) all.push([kind, (await measurementsUnder(kind)) / intervals]);
+  const mean = all.reduce((sum, [, each]) => sum + each, 0) / kinds.length;
+  expect(mean, JSON.stringify(all)).toBeLessThan(1.1);
+  // A call that is lost is made again.
+  for (const [kind, each] of all) expect(each, kind).toBeLessThan(1.2);
+  for (const [kind, each] of all) expect(each, kind).toBeGreaterThan(0.2);
 });
 
 test("a take lists the shards within a second", { timeout: 60_000 }, async () => {

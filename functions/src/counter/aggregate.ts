@@ -58,6 +58,10 @@ export async function aggregate(backend: Backend, state: CounterState, cause: Ca
       case "schedule":
         await schedule({ counterId, ...step.task });
         return { published: previous, scheduled: step.task.due };
+      case "reread":
+        await sleep(step.after);
+        current = await readCounter(current.ref, features);
+        break;
       case "wait":
         await sleep(step.duration);
         measurement = await measureCounter(backend, current);

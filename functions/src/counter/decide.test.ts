@@ -34,7 +34,7 @@ describe("before anything is measured", () => {
   };
 
   /** `schedule n`: a task n seconds after the last publish. */
-  type Answer = "nothing" | "measure" | `schedule ${number}`;
+  type Answer = "nothing" | "measure" | "reread" | `schedule ${number}`;
   const table: Record<Situation, Record<Happened, Answer>> = {
     "never published": {
       "a counted write comes again": "measure",
@@ -60,7 +60,7 @@ describe("before anything is measured", () => {
       "a write, at once": "nothing",
       "a write creates a shard in use": "nothing",
       "a write creates a shard beyond the count": "nothing",
-      "a write, much later": "measure",
+      "a write, much later": "reread",
       "an old poll comes late": "nothing",
       "its poll is due": "measure",
     },
@@ -69,7 +69,7 @@ describe("before anything is measured", () => {
       "a write, at once": "schedule 1",
       "a write creates a shard in use": "measure",
       "a write creates a shard beyond the count": "measure",
-      "a write, much later": "measure",
+      "a write, much later": "reread",
       "an old poll comes late": "nothing",
       "its poll is due": "measure",
     },
@@ -78,7 +78,7 @@ describe("before anything is measured", () => {
       "a write, at once": "schedule 1",
       "a write creates a shard in use": "measure",
       "a write creates a shard beyond the count": "measure",
-      "a write, much later": "measure",
+      "a write, much later": "reread",
       "an old poll comes late": "nothing",
       "its poll is due": "measure",
     },
@@ -87,7 +87,7 @@ describe("before anything is measured", () => {
       "a write, at once": "schedule 1",
       "a write creates a shard in use": "measure",
       "a write creates a shard beyond the count": "measure",
-      "a write, much later": "measure",
+      "a write, much later": "reread",
       "an old poll comes late": "nothing",
       "its poll is due": "measure",
     },
@@ -96,7 +96,7 @@ describe("before anything is measured", () => {
       "a write, at once": "schedule 1",
       "a write creates a shard in use": "measure",
       "a write creates a shard beyond the count": "measure",
-      "a write, much later": "measure",
+      "a write, much later": "reread",
       "an old poll comes late": "nothing",
       "its poll is due": "measure",
     },
@@ -117,23 +117,45 @@ describe("before anything is measured", () => {
     expect(inWords(decide(cause, { previous }, now, 0, defaults))).toBe(answer);
   });
 
-  test("of two chains of polls one ends: the later one is deferred by a second, and continues if the earlier one is lost", () => {
-    const scattered = situations.scattered as Published;
-    const late: Cause = { at: T + 10_300, isPoll: true };
-    const step = (now: number) => inWords(decide(late, { previous: scattered }, now, 0, defaults));
-    expect([T + 10_300, T + 10_999, T + 11_000].map(step)).toEqual(["schedule 11", "schedule 11", "measure"]);
-    // The earlier one has published, and scheduled the next.
-    const published = { ...scattered, asOf: T + 10_000, nextPollAt: T + 20_000 };
-    expect(decide({ ...late, at: T + 11_000 }, { previous: published }, T + 11_000, 0, defaults).do).toBe("nothing");
+  describe("while the poll that the document names is not published", () => {
+    const previous = { ...(situations.scattered as Published), nextPollAt: T + 10_000 };
+    const steps = (cause: Cause, times: readonly number[], updatedAt = T + 50) =>
+      times.map((now) => decide(cause, { previous, updatedAt }, T + now, 0, defaults));
+    const wait = (after: number) => ({ do: "reread", after });
+    const measure = { do: "measure" };
+
+    test("another poll waits for the longest interval", () => {
+      const later = { at: T + 10_300, isPoll: true };
+      expect(steps(later, [10_300, 19_999, 20_300])).toEqual([wait(1_000), wait(301), measure]);
+      // Another attempt of a poll is no second poll.
+      expect(steps({ ...later, isAttempt: true }, [10_300])).toEqual([measure]);
+    });
+
+    test("that poll measures, and so does a write before it", () => {
+      expect(steps({ at: T + 10_000, isPoll: true }, [10_000, 60_000])).toEqual([measure, measure]);
+      expect(steps({ at: T + 9_999, isPoll: false }, [10_001])).toEqual([measure]);
+    });
+
+    test("a later write waits for the shortest interval, or for twice as long as the last publish took", () => {
+      const write = { at: T + 10_300, isPoll: false };
+      expect(steps(write, [10_310, 11_300])).toEqual([wait(990), measure]);
+      expect(steps(write, [10_310, 16_299, 16_300], T + 3_000)).toEqual([wait(1_000), wait(1), measure]);
+      expect(steps(write, [20_299, 20_300], T + 40_000)).toEqual([wait(1), measure]);
+    });
+
+    test("none of them waits once it is published", () => {
+      const published = { ...previous, asOf: T + 10_000, nextPollAt: T + 20_000 };
+      const decideFor = (cause: Cause) => decide(cause, { previous: published }, T + 11_100, 0, defaults).do;
+      expect(decideFor({ at: T + 11_000, isPoll: true })).toBe("nothing");
+      expect(decideFor({ at: T + 11_000, isPoll: false })).toBe("measure");
+    });
   });
 
-  test("a busy counter that is published less often than once a second is measured early if it is contended", () => {
-    const busy = situations.busy as Published;
-    const contended: Cause = { at: T + 6_000, isPoll: false, isNew: true, shardId: "900" };
-    const slow = { ...busy, total: 900_000, nextPollAt: T + 5_500 };
-    expect(inWords(decide(contended, { previous: slow }, T + 6_010, 0, defaults))).toBe("measure");
-    expect(inWords(decide({ ...contended, isNew: false }, { previous: slow }, T + 6_010, 0, defaults))).toBe(
-      "schedule 9",
-    );
+  test("a write before the next publish is due is scheduled, whether the poll is late or not", () => {
+    const slow = { ...(situations.busy as Published), total: 900_000, nextPollAt: T + 5_500 };
+    const write: Cause = { at: T + 6_000, isPoll: false, isNew: false, shardId: "900" };
+    expect(inWords(decide(write, { previous: slow }, T + 6_010, 0, defaults))).toBe("schedule 9");
+    // Contention shortens the interval.
+    expect(inWords(decide({ ...write, isNew: true }, { previous: slow }, T + 7_000, 0, defaults))).toBe("measure");
   });
 });

@@ -25,6 +25,8 @@ export type Step =
   | { readonly do: "nothing" }
   | { readonly do: "schedule"; readonly task: ScheduledTask }
   | { readonly do: "measure" }
+  /** The next poll runs late, or its publish has not been committed yet: wait, then read the counter document again. */
+  | { readonly do: "reread"; readonly after: Millis }
   /** The database's clock or its snapshot is behind: wait, then measure again. */
   | { readonly do: "wait"; readonly duration: Millis }
   /**
@@ -46,7 +48,7 @@ export function decide(cause: Cause, known: KnownState, now: Millis, snapshotLag
   const isDamaged = known.previous !== undefined && known.previous.asOf > now + MAX_CLOCK_SKEW;
   const previous = isDamaged ? undefined : known.previous;
   if (previous && isCovered(cause, previous, snapshotLag)) return { do: "nothing" };
-  if (!measurement) return decideUnmeasured(cause, previous, now, config);
+  if (!measurement) return decideUnmeasured(cause, { ...known, previous }, now, config);
   // What a damaged document had counted is not known, so no window counts any of this total: `adjusted` cancels it.
   const adjusted = isDamaged ? measurement.total : known.adjusted;
   return decideMeasured(cause, { ...known, previous, adjusted, measurement }, snapshotLag, config);
@@ -69,13 +71,12 @@ export function isAnswered(
 }
 
 /** Whether a measurement is due, or when it is. */
-function decideUnmeasured(cause: Cause, previous: Published | undefined, now: Millis, config: CounterConfig): Step {
-  const deferred = deferredPollTime(cause, previous, config);
-  if (now < deferred) return { do: "schedule", task: { due: deferred, kind: "poll" } };
-  const due = dueAfter(previous, config, cause);
-  return now < due
-    ? { do: "schedule", task: { due: Math.max(due, cause.at), kind: cause.isPoll ? "poll" : "followUp" } }
-    : { do: "measure" };
+function decideUnmeasured(cause: Cause, known: KnownState, now: Millis, config: CounterConfig): Step {
+  const due = dueAfter(known.previous, config, cause);
+  if (now < due)
+    return { do: "schedule", task: { due: Math.max(due, cause.at), kind: cause.isPoll ? "poll" : "followUp" } };
+  const after = waitForPublish(cause, known, now, config);
+  return after > 0 ? { do: "reread", after } : { do: "measure" };
 }
 
 /** When the next publish is due; at once if there is none yet. */
@@ -135,18 +136,21 @@ function isCovered(cause: Cause, { asOf, phase, nextPollAt }: Published, snapsho
 }
 
 /**
- * The instant to which a poll is deferred if an earlier one is scheduled; else 0. Two polls that run at the same time each
- * schedule a next one, but only one publish succeeds. The loser's next poll is put off until `minInterval` after the winner's.
- * By then the winner's has usually published, and the loser's is dropped.
+ * How long to wait before the counter document is read again, while the poll that it names has not been published yet; 0 if this cause
+ * may measure. So a counter has one chain of polls, however long a commit takes: each poll measures only if the document
+ * names it. A later poll waits for the publish that has scheduled it, or for another one that makes it obsolete. If neither comes, as
+ * after a crash, the wait ends after the longest interval. A write waits for the shortest: its measurement begins another chain,
+ * which ends in the same way.
  */
-function deferredPollTime(
+function waitForPublish(
   { at, isPoll, isAttempt }: Cause,
-  previous: Published | undefined,
-  { minInterval }: CounterConfig,
+  { previous, updatedAt = 0 }: KnownState,
+  now: Millis,
+  { minInterval, maxInterval }: CounterConfig,
 ): Millis {
-  const nextPollAt = previous?.nextPollAt ?? at;
-  // Another attempt of a poll is no second poll.
-  return isPoll && !isAttempt && nextPollAt < at ? nextPollAt + minInterval : 0;
+  if (!previous || isAttempt || (previous.nextPollAt ?? at) >= at) return 0;
+  const longest = isPoll ? maxInterval : Math.min(2 * (updatedAt - previous.asOf), maxInterval);
+  return Math.min(at + longest - now, minInterval);
 }
 
 /**

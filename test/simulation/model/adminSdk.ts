@@ -143,10 +143,14 @@ export class WriteBatch extends Writes {
   async commit(): Promise<{ writeTime: Timestamp }[]> {
     const { connection } = this.#firestore;
     const commit = (writes: readonly Write[]) =>
-      connection.call(describe(writes), () => {
-        if (connection.isFailing(writes)) throw new Refused(Code.UNAVAILABLE, "fails for long");
-        return connection.commit(writes);
-      });
+      connection.call(
+        describe(writes),
+        () => {
+          if (connection.isFailing(writes)) throw new Refused(Code.UNAVAILABLE, "fails for long");
+          return connection.commit(writes);
+        },
+        "commit",
+      );
     const { process, database } = connection;
     const updateTimes = (await commitBy({ process, database, via: "batch" }, this.writes, commit)) as Micros[];
     return updateTimes.map((micros) => ({ writeTime: Timestamp.fromMicros(micros) }));
@@ -209,13 +213,17 @@ export class Transaction extends Writes {
     const { connection } = this.#firestore;
     if (this.#readOnly) return;
     connection.observeTransaction(this.#read.map(({ path }) => path));
-    await connection.call(describe(this.writes), () => {
-      for (const { path, updateTime, fields } of this.#read) {
-        const now = connection.database.get(path);
-        if (now.updateTime !== updateTime && (now.fields ?? fields)) throw new Refused(Code.ABORTED, path);
-      }
-      connection.commit(this.writes);
-    });
+    await connection.call(
+      describe(this.writes),
+      () => {
+        for (const { path, updateTime, fields } of this.#read) {
+          const now = connection.database.get(path);
+          if (now.updateTime !== updateTime && (now.fields ?? fields)) throw new Refused(Code.ABORTED, path);
+        }
+        connection.commit(this.writes);
+      },
+      "commit",
+    );
   }
 
   #note(snapshot: unknown): void {

@@ -82,15 +82,16 @@ export class Connection {
   }
 
   /**
-   * Runs a function at the server. The call of a dead process never returns, and that of a frozen one begins when it thaws.
+   * Runs a function at the server: a commit, or a call that changes nothing. The call of a dead process never returns, and that of a frozen one begins when it thaws.
    * Rejects with the server's error or a connection error.
    */
-  call<T>(what: string, atServer: () => T): Promise<T> {
+  call<T>(what: string, atServer: () => T, kindOfCall: "read" | "commit" = "read"): Promise<T> {
     const { scheduler, faults, log } = this.#network;
     const { process } = this;
     if (process.isDead) return new Promise(() => {});
     const { kind, requestDelay, responseDelay, retryDelay } = faults.callOutcome(process);
     const thaw = Math.max(process.frozenUntil - scheduler.now, 0);
+    const slowCommit = kindOfCall === "commit" ? faults.commitDelay(scheduler.now) : 0;
     return new Promise<T>((resolve, reject) => {
       const answer = (text: string, settle: () => void) => {
         scheduler.after(
@@ -133,7 +134,7 @@ export class Connection {
         }
         log(process, () => `${what} at the server, without an answer`);
       };
-      scheduler.after(thaw + requestDelay, () => {
+      scheduler.after(thaw + requestDelay + slowCommit, () => {
         if (kind !== "sent twice") return arrive();
         // The SDK gets no answer and sends the call again. Its caller gets the second answer.
         arriveUnanswered();

@@ -309,7 +309,7 @@ export class Transaction extends Writes {
       }
       return connection.commit(writes, authorize);
     };
-    const commit = (writes: readonly Write[]) => connection.call(describe(writes), () => atServer(writes));
+    const commit = (writes: readonly Write[]) => connection.call(describe(writes), () => atServer(writes), "commit");
     await commitBy({ process, database, via: "transaction" }, this.writes, commit);
   }
 }
