@@ -94,6 +94,7 @@ export function cliProject(projectId: string) {
         phase: shardCount > 1 ? "scattered" : "idle",
         nextPollAt: shardCount > 1 ? Timestamp.fromMillis(Date.now() + 10_000) : null,
         calmSince: null,
+        unusedSince: null,
         slowSince: null,
         shardDocuments: counts.length,
         countedCollection: null,

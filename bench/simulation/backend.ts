@@ -44,7 +44,7 @@ interface Aggregation {
   readonly done: (outcome: AggregateResult) => void;
   current: State;
   measurement: Measurement | undefined;
-  hasFolded: boolean;
+  folded: { readonly lastWritten: Millis | undefined } | undefined;
 }
 
 export class Backend {
@@ -115,14 +115,14 @@ export class Backend {
   }
 
   #aggregate(counter: Counter, current: State, cause: Cause, done: (outcome: AggregateResult) => void): void {
-    this.#step({ counter, cause, done, current, measurement: undefined, hasFolded: false });
+    this.#step({ counter, cause, done, current, measurement: undefined, folded: undefined });
   }
 
   #step(aggregation: Aggregation): void {
-    const { counter, cause, done, current, measurement, hasFolded } = aggregation;
+    const { counter, cause, done, current, measurement, folded } = aggregation;
     const previous = current.published;
     const { updatedAt } = current;
-    const step = decide(cause, { previous, updatedAt, measurement, hasFolded }, this.#clock.now, 0, this.#config);
+    const step = decide(cause, { previous, updatedAt, measurement, folded }, this.#clock.now, 0, this.#config);
     switch (step.do) {
       case "nothing":
         done({ published: previous });
@@ -142,11 +142,11 @@ export class Backend {
         break;
       case "fold":
         this.#commit((now) => {
-          const { batches, isCreation } = counter.fold(step.fromIndex, step.quietSince, now);
+          const { batches, isCreation, lastWritten } = counter.fold(step.fromIndex, step.quietSince, now);
           for (let batch = 0; batch < batches; batch++) {
             this.committed(counter, BASE_SHARD, isCreation && batch === 0, now);
           }
-          aggregation.hasFolded = true;
+          aggregation.folded = { lastWritten };
           this.#measure(aggregation);
         });
         break;

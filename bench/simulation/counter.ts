@@ -3,6 +3,7 @@ import type { ListedShard } from "../../admin/src/internal.ts";
 import { BASE_SHARD } from "../../core/src/index.ts";
 import { BYTES, readUnits } from "../../costs/src/index.ts";
 import { toTimestamp } from "../../functions/src/counter/fields.ts";
+import { toMillis } from "../../functions/src/counter/time.ts";
 import {
   type AggregateResult,
   type Cause,
@@ -130,9 +131,9 @@ export class Counter {
    * Folds quiet shards into `base`, page by page as `functions/src/counter/fold.ts` does. Nothing is written meanwhile, so no batch
    * fails.
    *
-   * @returns how many times `base` was written, and whether that created it
+   * @returns how many times `base` was written, whether that created it, and when the last of the shards that were left was written
    */
-  fold(fromIndex: number, quietSince: Millis, now: Millis): { batches: number; isCreation: boolean } {
+  fold(fromIndex: number, quietSince: Millis, now: Millis) {
     const { base, bill } = this;
     const isCreation = base.writes === undefined;
     const listed = this.list();
@@ -155,6 +156,8 @@ export class Counter {
     if (isCreation && batches > 0) this.documents++;
     bill.measuring += Math.max(listed.length, 1);
     bill["folding: base"] += batches;
-    return { batches, isCreation };
+    const left = foldableShards(listed, fromIndex, now).filter(({ updatedAt }) => toMillis(updatedAt) > quietSince);
+    const lastWritten = left.length === 0 ? undefined : Math.max(...left.map(({ updatedAt }) => toMillis(updatedAt)));
+    return { batches, isCreation, lastWritten };
   }
 }

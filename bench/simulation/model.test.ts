@@ -1,5 +1,6 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
+import { randomShard } from "../../core/src/index.ts";
 import { randomFor } from "../../core/testing/random.ts";
 import { idle } from "../../functions/testing/arbitraries.ts";
 import { DeletedEntries } from "../../testkit/production/aggregations.ts";
@@ -111,3 +112,46 @@ test.each([0, 1])(
     expect(counter.list().some(({ id }) => id !== "0")).toBe(watching === 0);
   },
 );
+
+describe("unused shards", () => {
+  /** A counter that is written at times in seconds, to shards that its shard count names or to others, for some minutes. */
+  function run(minutes: number, writes: readonly { readonly at: number; readonly shard?: number | undefined }[]) {
+    const shared = world();
+    const { clock } = shared;
+    const [backend, counter] = [new Backend(shared), new Counter()];
+    const fold = vi.spyOn(counter, "fold");
+    for (const { at, shard } of writes)
+      clock.at(at * 1_000, {
+        run: (now) => {
+          const id = shard ?? Number(randomShard(counter.published?.shardCount ?? 1, shared.random));
+          const isNew = counter.commit(id, now + 1);
+          backend.committed(counter, `${id}`, isNew, now + 1);
+        },
+      });
+    while (clock.now < minutes * 60_000) clock.advance();
+    return { counter, left: counter.list().map(({ id }) => id), folds: fold.mock.calls.length };
+  }
+  const every = (seconds: number, minutes: number, shard?: number) =>
+    Array.from({ length: (minutes * 60) / seconds }, (_, n) => ({ at: 1 + n * seconds, shard }));
+
+  test.each([
+    ["never", []],
+    ["every six seconds, which puts each poll off,", every(6, 45)],
+    ["every 100 seconds", every(100, 45)],
+    ["every seven minutes", every(420, 45)],
+    ["20 times a second", every(0.05, 45)],
+  ])("are folded within the cool-down and a minute of the last write to one, in a counter written %s", (_, writes) => {
+    // Far beyond 40 shards. The last write comes after the first would have been folded.
+    const strays = [0, 3, 9, 12].map((minute, n) => ({ at: 1_201.7 + 60 * minute, shard: [800, 200, 201, 200][n] }));
+    const { counter, left } = run(20 + 12 + 11, [...writes, ...strays]);
+    expect(left.filter((id) => Number(id) >= 200)).toEqual([]);
+    if (counter.documents <= 2) expect(counter.published?.phase).toBe("idle");
+  });
+
+  test("that a client keeps writing cost two folds in a cool-down at most", () => {
+    const { left, folds } = run(62, [...every(100, 62), ...every(180, 62, 8), ...every(7, 62, 20)]);
+    expect(left).toContain("20");
+    expect(folds).toBeGreaterThanOrEqual(5);
+    expect(folds).toBeLessThanOrEqual(12);
+  });
+});

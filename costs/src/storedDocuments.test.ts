@@ -27,6 +27,7 @@ const published = {
     phase: "scattered",
     nextPollAt: asOf.toMillis(),
     calmSince: asOf.toMillis(),
+    unusedSince: asOf.toMillis(),
     shardDocuments: 2,
     slowSince: null,
   },

@@ -14,7 +14,8 @@ const point = { total: 0, writes: 0, rate: 0, shardCount: 0, publishes: 0, asOf:
 
 const counterFields = {
   ...{ total: 0, shardCount: 0, growing: false, writes: 0, rate: 0, publishes: 0, asOf: at, group: "views" },
-  ...{ countedCollection: null, windows, stock: null, phase: "scattered", nextPollAt: at, calmSince: at },
+  ...{ countedCollection: null, windows, stock: null, phase: "scattered", nextPollAt: at },
+  ...{ calmSince: at, unusedSince: at },
   ...{ shardDocuments: 0, slowSince: null, amountRate: 0, minuteInHistory: false, malformedShards: [], countReads: 0 },
 } satisfies StoredFields;
 

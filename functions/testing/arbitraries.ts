@@ -46,6 +46,7 @@ export const idle: Published = {
   phase: "idle",
   nextPollAt: null,
   calmSince: null,
+  unusedSince: null,
   shardDocuments: 1,
   slowSince: null,
   minuteInHistory: false,
@@ -73,6 +74,7 @@ export const anyCounter: fc.Arbitrary<Published> = fc
     phase: fc.constantFrom(...PHASES),
     polledAfter: fc.integer({ min: 1, max: MAX_TASK_DELAY }),
     calmFor: fc.option(fc.nat(86_400_000)),
+    unusedFor: fc.option(fc.nat(86_400_000)),
     shardDocuments: fc.oneof(fc.nat(6), fc.integer({ min: 0, max: MAX_SHARDS })),
     slowSince: fc.option(fc.integer({ min: 1e12, max: 4e12 })),
     minuteInHistory: fc.boolean(),
@@ -83,8 +85,9 @@ export const anyCounter: fc.Arbitrary<Published> = fc
     oldWrites: fc.constant(0),
     windows: fc.option(fc.record({ timeZone: fc.string(), day: anyCount, week: anyCount, month: anyCount })),
   })
-  .map(({ polledAfter, calmFor, ...counter }) => ({
+  .map(({ polledAfter, calmFor, unusedFor, ...counter }) => ({
     ...counter,
     nextPollAt: counter.phase === "idle" ? null : counter.asOf + polledAfter,
     calmSince: calmFor === null ? null : counter.asOf - calmFor,
+    unusedSince: unusedFor === null ? null : counter.asOf - unusedFor,
   }));

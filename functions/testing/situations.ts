@@ -55,8 +55,8 @@ export const situations: Record<Situation, Published | undefined> = {
   busy: polled("busy", 5_000, { total: 500_000, rate: 100, shardCount: 150, shardDocuments: 150 }),
   scattered: polled("scattered", 10_000, { shardCount: 3 }),
   quiet: polled("quiet", 10_000, { shardCount: 3, calmSince: T - 50_000 }),
-  shrunk: polled("shrunk", 130_000, { calmSince: T - 60_000 }),
-  cooling: polled("cooling", 410_000, { calmSince: T - 190_000 }),
+  shrunk: polled("shrunk", 130_000, { calmSince: T - 60_000, unusedSince: T - 60_000 }),
+  cooling: polled("cooling", 410_000, { calmSince: T - 190_000, unusedSince: T - 190_000 }),
   "from the future": { ...idle, asOf: T + 3_600_000 },
 };
 

@@ -142,6 +142,14 @@ describe.concurrent("on the real Firestore", () => {
     expect(await measureShards(shards, 20)).toMatchObject({ total: written, writes: written, documents: 2 });
   });
 
+  test("a fold tells when the last of the shards that it leaves was written", async () => {
+    const { backend } = inProcessBackend();
+    const shards = backend.counters.doc(ID).collection("shards");
+    const [first, last] = [await write(backend, "1"), await write(backend, "2")];
+    expect(await fold(shards, 1, first.committedAt)).toMatchObject({ folded: 1, lastWritten: last.committedAt });
+    expect(await fold(shards, 1, last.committedAt)).toMatchObject({ folded: 1, lastWritten: undefined });
+  });
+
   test("I6: the backend takes no lock on a shard: no transaction, no read that locks", async () => {
     const meter = await startMeter(process.env.FIRESTORE_EMULATOR_HOST as string);
     const { firestore, close } = adminAt(meter.address);

@@ -16,7 +16,7 @@ import { measureCounter } from "./measure.ts";
 import type { Measurement } from "./measurement.ts";
 import { publish } from "./publish.ts";
 import { type Millis, toMillis } from "./time.ts";
-import type { CounterState, Feature, Published } from "./types.ts";
+import type { CounterState, Feature, KnownState, Published } from "./types.ts";
 
 /** What an aggregation leaves behind. */
 export interface AggregateResult {
@@ -44,11 +44,12 @@ export async function aggregate(backend: Backend, state: CounterState, cause: Ca
   const counterId = state.ref.id;
   let current = state;
   let measurement: Measurement | undefined;
-  let [hasFolded, isPrepared] = [false, false];
+  let folded: KnownState["folded"];
+  let isPrepared = false;
   for (;;) {
     const { published: previous, ...stored } = current;
     const updatedAt = current.updateTime && toMillis(current.updateTime);
-    const known = { ...stored, previous, updatedAt, measurement, hasFolded, isPrepared };
+    const known = { ...stored, previous, updatedAt, measurement, folded, isPrepared };
     const step = decide(cause, known, now(), snapshotLag, config);
     switch (step.do) {
       case "nothing":
@@ -72,13 +73,15 @@ export async function aggregate(backend: Backend, state: CounterState, cause: Ca
       case "fold": {
         const shards = current.ref.collection(SHARDS);
         try {
-          const { folded } = await fold(shards, step.fromIndex, step.quietSince, step.onlyEmpty);
-          if (folded > 0) logger.info("folded", { counter: counterId, shards: folded });
+          const result = await fold(shards, step.fromIndex, step.quietSince, step.onlyEmpty);
+          if (result.folded > 0) logger.info("folded", { counter: counterId, shards: result.folded });
+          folded = result;
         } catch (error) {
           if (!cause.isAttempt) throw error;
           logError("could not fold shards; the total is published all the same", { counter: counterId, error });
+          // The next fold is one cool-down later, as if all had been written.
+          folded = { lastWritten: now() };
         }
-        hasFolded = true;
         measurement = await measureCounter(backend, current);
         break;
       }

@@ -99,6 +99,7 @@ describe("a counter document", () => {
     ["publishes", [undefined, null, "7", Number.NaN, -1], 0],
     ["shardDocuments", [undefined, null, "7", Number.NaN, -1], 0],
     ["calmSince", [undefined, "now", 1_700_000_000_000, {}], null],
+    ["unusedSince", [undefined, "now", 1_700_000_000_000, {}], null],
     ["minuteInHistory", [undefined, null, "true", 1], false],
     ["malformedShards", [undefined, null, "3", { 0: "3" }], []],
   ])("with a damaged %s gets a default instead", (field, wrong, instead) => {

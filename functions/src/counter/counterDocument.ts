@@ -61,6 +61,7 @@ function parsePublished(snapshot: DocumentSnapshot, features: readonly Feature[]
       ? { phase, nextPollAt }
       : { phase: "idle", nextPollAt: null }),
     calmSince: millis(snapshot.get("calmSince")),
+    unusedSince: millis(snapshot.get("unusedSince")),
     shardDocuments: number("shardDocuments", 0),
     slowSince: millis(snapshot.get("slowSince")),
     malformedShards: Array.isArray(malformed) ? malformed : [],
@@ -97,6 +98,7 @@ export function serializeCounter(counterId: string, published: CorePublished, as
     group: groupOf(counterId),
     nextPollAt: published.nextPollAt === null ? null : toTimestamp(published.nextPollAt),
     calmSince: published.calmSince === null ? null : toTimestamp(published.calmSince),
+    unusedSince: published.unusedSince === null ? null : toTimestamp(published.unusedSince),
     slowSince: published.slowSince === null ? null : toTimestamp(published.slowSince),
   } satisfies Partial<CounterDocument<Timestamp>> & { [field in Exclude<keyof CorePublished, "counted">]: unknown };
 }

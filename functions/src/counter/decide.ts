@@ -10,15 +10,14 @@
  * A total is exact for an instant at or after `due`, so no counter is published more than once in its interval (I4). In
  * a polled phase each publish schedules the next measurement before it is made (I2).
  */
-import { BASE_SHARD } from "../../../core/src/index.ts";
 import { type Cause, isSilentUpdate, type ScheduledTask } from "./cause.ts";
 import { nextPublishDue } from "./interval.ts";
-import { includesWrite, type Measurement, shardsBeyond } from "./measurement.ts";
+import { includesWrite, type Measurement } from "./measurement.ts";
 import { planPublish } from "./nextPublished.ts";
-import { isQuiet } from "./phase.ts";
 import { shardSettingsOf } from "./shardSettings.ts";
 import { type Millis, toMillis } from "./time.ts";
-import type { CounterConfig, KnownState, Published, ShardSettings } from "./types.ts";
+import type { CounterConfig, KnownState, Published } from "./types.ts";
+import { firstUnused, isFoldingPoll, timeToFold } from "./unusedShards.ts";
 
 export type Step =
   /** The writes are counted, or certain to be. */
@@ -88,7 +87,7 @@ type Measured = KnownState & { readonly measurement: Measurement };
 
 /** What to do with a measurement: publish it, unless something else comes first. */
 function decideMeasured(cause: Cause, known: Measured, snapshotLag: Millis, config: CounterConfig): Step {
-  const { measurement, previous, hasFolded, isPrepared } = known;
+  const { measurement, previous, folded, isPrepared } = known;
   const due = dueAfter(previous, config, cause);
   const asOf = toMillis(measurement.asOf);
   if (asOf < due) return { do: "wait", duration: due - asOf };
@@ -100,15 +99,12 @@ function decideMeasured(cause: Cause, known: Measured, snapshotLag: Millis, conf
     const work = feature.prepare?.(planned);
     if (work !== undefined) return { do: "prepare", feature: feature.name, work };
   }
-  // NaN and infinities stay what they are, whatever is added to them.
-  const canAddToBase = !measurement.malformed?.includes(BASE_SHARD);
-  const mayFold = previous && cause.isPoll && !hasFolded && canAddToBase;
-  const settings = shardSettingsOf(known, config);
-  const { foldsOnlyEmpty } = settings;
-  const fromIndex = mayFold ? foldFrom(previous, next, measurement, settings, config) : undefined;
-  // If there are too many to be listed, no feature can empty them.
-  const onlyEmpty = foldsOnlyEmpty && measurement.shards !== undefined;
-  if (fromIndex !== undefined) return { do: "fold", fromIndex, quietSince: asOf - config.shrinkCooldown, onlyEmpty };
+  if (isFoldingPoll(cause, previous) && !folded && timeToFold(next, config) <= 0) {
+    const settings = shardSettingsOf(known, config);
+    // If there are too many to be listed, no feature can empty them.
+    const onlyEmpty = settings.foldsOnlyEmpty && measurement.shards !== undefined;
+    return { do: "fold", fromIndex: firstUnused(next, settings), quietSince: asOf - config.shrinkCooldown, onlyEmpty };
+  }
 
   const isIncluded = cause.at <= asOf - snapshotLag || includesWrite(measurement, cause.shardId, cause.at);
   // A counter with no shards and no publish stays unpublished. A task would find it missing again.
@@ -151,25 +147,4 @@ function waitForPublish(
   if (!previous || isAttempt || (previous.nextPollAt ?? at) >= at) return 0;
   const longest = isPoll ? maxInterval : Math.min(2 * (updatedAt - previous.asOf), maxInterval);
   return Math.min(at + longest - now, minInterval);
-}
-
-/**
- * The index from which shards are folded now, if any. Only polls fold, so that one instance does. Time is divided into
- * cool-downs, from when the counter became quiet, or from the epoch if it is not; the first poll in a new one folds. A cooling
- * counter folds all silent shards, except those that a feature keeps. Any other folds those beyond the shard count, which writers no
- * longer use. So does, in every phase, a counter that folds only empty shards: clients need the others.
- */
-function foldFrom(
-  previous: Published,
-  next: Published,
-  measurement: Measurement,
-  { foldsOnlyEmpty, keptShards }: ShardSettings,
-  config: CounterConfig,
-): number | undefined {
-  const since = isQuiet(next.phase) ? (next.calmSince ?? 0) : 0;
-  const cooldowns = (at: Millis) => Math.floor(Math.max(at - since, 0) / config.shrinkCooldown);
-  if (cooldowns(next.asOf) <= cooldowns(previous.asOf)) return undefined;
-  if (next.phase === "cooling" && !foldsOnlyEmpty) return keptShards;
-  const unused = Math.max(next.shardCount, keptShards);
-  return shardsBeyond(measurement, unused) > 0 ? unused : undefined;
 }

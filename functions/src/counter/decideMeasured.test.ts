@@ -148,12 +148,15 @@ test("a counter without shards is measured again when the snapshot is late enoug
 
 test("a fold is followed by a publish; shards that could not be folded are polled in 50 minutes", () => {
   const cooling = situations.cooling as Published;
-  const cause: Cause = { at: T + 600_000, isPoll: true };
+  const cause: Cause = { at: T + 410_000, isPoll: true };
   const folded = measured(cooling, T + 601_000, { documents: 2, shards: [shard("0"), shard("base")] });
-  const step = (measurement: Measurement) =>
-    inWords(decide(cause, { previous: cooling, measurement, hasFolded: true }, T + 601_000, 0, defaults));
+  const step = (measurement: Measurement, lastWritten?: number) =>
+    inWords(decide(cause, { previous: cooling, measurement, folded: { lastWritten } }, T + 601_000, 0, defaults));
   expect(step(folded)).toBe("publish idle of 1");
   expect(step(measured(cooling, T + 601_000))).toBe("publish cooling of 1, poll 3601");
+  // A shard was written while the others were about to be folded.
+  const meanwhile = measured(cooling, T + 601_000, { writes: 43 });
+  expect(step(meanwhile, T - 10_000)).toBe("publish scattered of 1, poll 602");
 });
 
 test.each([
@@ -165,13 +168,13 @@ test.each([
   const cooling: Published = { ...(situations.cooling as Published), malformedShards: ["base"] };
   const measurement = measured(cooling, T + 601_000, found);
   const known = { previous: cooling, measurement };
-  expect(inWords(decide({ at: T + 600_000, isPoll: true }, known, T + 601_000, 0, defaults))).toBe(expected);
+  expect(inWords(decide({ at: T + 410_000, isPoll: true }, known, T + 601_000, 0, defaults))).toBe(expected);
 });
 
 test("a quiet bounded counter folds the shards beyond its reservation, and none that holds stock", () => {
   const until = T + 3_600_000;
   const cooling: Published = { ...(situations.cooling as Published), total: 80, shardCount: 3, shardDocuments: 4 };
-  const cause: Cause = { at: T + 600_000, isPoll: true };
+  const cause: Cause = { at: T + 410_000, isPoll: true };
   const step = (shards: readonly string[]) => {
     const stocked = shards.map((id) => ({ ...shard(id), count: Number(id) < 3 ? 20 : 0 }));
     const measurement = measured(cooling, T + 601_000, { documents: shards.length, shards: stocked });
@@ -194,27 +197,30 @@ test.each([true, false])("a bounded counter keeps units where they are, if its s
   const measurement = measured(cooling, T + 601_000, isListed ? { documents, shards } : { documents });
   const reservation = { shards: 3, until: T + 3_600_000 };
   const known = { previous: cooling, measurement, bounded: true, reservation, isPrepared: true };
-  const step = decide({ at: T + 601_000, isPoll: true }, known, T + 601_000, 0, defaults);
+  const step = decide({ at: T + 410_000, isPoll: true }, known, T + 601_000, 0, defaults);
   expect(step).toMatchObject({ do: "fold", fromIndex: 3, onlyEmpty: isListed });
 });
 
-test("a busy counter folds the shards beyond its shard count once in a cool-down", () => {
-  const hour = Math.ceil(T / 3_600_000) * 3_600_000;
-  const step = (asOf: number, documents: number, cause: Cause = { at: asOf + 5_000, isPoll: true }) => {
-    const busy: Published = { ...(situations.busy as Published), asOf, nextPollAt: asOf + 5_000 };
-    const measurement = measured(busy, asOf + 5_000, { documents, writes: busy.writes + 500 });
-    return decide(cause, { previous: busy, measurement }, asOf + 5_000, 0, defaults);
+test("a poll folds what is beyond the shard count when the cool-down is over; an event, or another poll, leaves it to one at once", () => {
+  const [at, asOf] = [T + 10_000, T + 10_500];
+  const step = (unusedSince: number | null, cause: Cause = { at, isPoll: true }, found: Partial<Measurement> = {}) => {
+    const scattered: Published = { ...(situations.scattered as Published), shardDocuments: 5, unusedSince };
+    const measurement = measured(scattered, asOf, { writes: 43, ...found });
+    return decide(cause, { previous: scattered, measurement }, asOf, 0, defaults);
   };
-  expect(step(hour - 1, 152)).toEqual({
-    do: "fold",
-    fromIndex: 150,
-    quietSince: hour + 4_999 - 600_000,
-    onlyEmpty: false,
-  });
-  expect(step(hour - 1, 151).do).toBe("publish");
-  expect(step(hour, 152).do).toBe("publish");
-  // An event publishes and leaves the fold to a poll: else each instance that is triggered meanwhile would fold, too.
-  expect(step(hour - 1, 152, { at: hour + 5_000, isPoll: false }).do).toBe("publish");
+  const quietSince = asOf - 600_000;
+  expect(step(quietSince)).toEqual({ do: "fold", fromIndex: 3, quietSince, onlyEmpty: false });
+  expect(inWords(step(quietSince + 1))).toBe("publish scattered of 3, poll 20.5");
+  expect(inWords(step(null))).toBe("publish scattered of 3, poll 20.5");
+  expect(inWords(step(quietSince, { at, isPoll: true }, { malformed: ["base"] }))).toBe(
+    "publish scattered of 3, poll 20.5",
+  );
+  // Else each instance that is triggered meanwhile would fold, too.
+  for (const other of [
+    { at, isPoll: false },
+    { at: at + 1, isPoll: true },
+  ])
+    expect(inWords(step(quietSince, other))).toBe("publish scattered of 3, poll 11.5");
 });
 
 test("the clock may be ahead of the database's: then it waits, and measures again", () => {

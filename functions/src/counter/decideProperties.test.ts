@@ -29,7 +29,7 @@ describe("for any state, cause and measurement", () => {
       previous: fc.option(anyCounter, { nil: undefined }),
       config: anyConfig,
       margin: fc.constantFrom(0, 50),
-      hasFolded: fc.boolean(),
+      folded: fc.option(fc.record({ lastWritten: fc.option(fc.nat(1e12), { nil: undefined }) }), { nil: undefined }),
       at: fc.oneof(offsets, fc.constant("poll" as const)),
       isPoll: fc.boolean(),
       isNew: fc.boolean(),
@@ -42,7 +42,7 @@ describe("for any state, cause and measurement", () => {
       malformed: fc.boolean(),
       isMeasured: fc.boolean(),
     })
-    .map(({ previous, config, margin, hasFolded, isPoll, isNew, shardId, ...drawn }) => {
+    .map(({ previous, config, margin, folded, isPoll, isNew, shardId, ...drawn }) => {
       const start = previous?.asOf ?? T;
       const due = previous?.nextPollAt ?? start;
       const at = drawn.at === "poll" ? due : start + drawn.at;
@@ -55,7 +55,7 @@ describe("for any state, cause and measurement", () => {
         writes: Math.min((previous?.writes ?? 0) + drawn.more, Number.MAX_SAFE_INTEGER),
         ...(drawn.malformed && { malformed: ["x"] }),
       });
-      const known = { previous, hasFolded, ...(drawn.isMeasured && { measurement }) };
+      const known = { previous, folded, ...(drawn.isMeasured && { measurement }) };
       return { cause: { at, isPoll, isNew, shardId }, known, now, margin, config };
     });
   const check = (holds: (one: Case, step: Step) => void) =>
@@ -120,14 +120,14 @@ describe("for any state, cause and measurement", () => {
   });
 
   test("I2: the poll of a counter that has silent shards schedules the next one", () => {
-    check(({ cause, known: { previous, measurement, hasFolded }, config, now, margin }) => {
+    check(({ cause, known: { previous, measurement, folded }, config, now, margin }) => {
       if (!previous || previous.nextPollAt === null || !measurement) return;
       // By the poll itself, or by an event that comes after it was due.
       const at = Math.max(previous.nextPollAt + (cause.isPoll ? 0 : 1), cause.at);
       const asOf = Math.max(toMillis(measurement.asOf), at + margin);
       const known = {
         previous,
-        hasFolded: hasFolded === true,
+        folded,
         measurement: { ...measurement, asOf: toTimestamp(asOf) },
       };
       const step = decide({ ...cause, at }, known, Math.max(now, at), margin, config);

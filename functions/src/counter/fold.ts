@@ -15,7 +15,7 @@ import {
 } from "../../../admin/src/internal.ts";
 import { BASE_SHARD, codeOf, INVALID_ARGUMENT } from "../../../core/src/index.ts";
 import { FOLD_PAGE_SIZE, foldableShards } from "./shards.ts";
-import type { Millis } from "./time.ts";
+import { type Millis, toMillis } from "./time.ts";
 
 export interface FoldResult {
   /** How many documents `shards` had. */
@@ -23,6 +23,8 @@ export interface FoldResult {
   /** How many of them are client shards from the index on, whenever they were written. */
   readonly candidates: number;
   readonly folded: number;
+  /** When the last of the candidates that were left was written, as far as the fold has read; `undefined` if all were folded. */
+  readonly lastWritten: Millis | undefined;
 }
 
 /**
@@ -37,13 +39,19 @@ export async function fold(
 ): Promise<FoldResult> {
   const pages = shards.select("count", "writes").orderBy(FieldPath.documentId()).limit(FOLD_PAGE_SIZE);
   let [documents, candidates, folded] = [0, 0, 0];
+  let lastWritten: Millis | undefined;
   const read = (query: Query) => withTimeout(COMMIT_TIMEOUT_MS, query.get());
   for (let page = await read(pages); ; page = await read(pages.startAfter(page.docs.at(-1)))) {
     const listed = sumOfListed(page).shards;
     documents += page.size;
-    candidates += foldableShards(listed, fromIndex, Number.POSITIVE_INFINITY, onlyEmpty).length;
-    folded += await foldBatch(shards, foldableShards(listed, fromIndex, quietSince, onlyEmpty));
-    if (page.size < FOLD_PAGE_SIZE) return { documents, candidates, folded };
+    const unused = foldableShards(listed, fromIndex, Number.POSITIVE_INFINITY, onlyEmpty);
+    const quiet = foldableShards(listed, fromIndex, quietSince, onlyEmpty);
+    const foldedHere = await foldBatch(shards, quiet);
+    candidates += unused.length;
+    folded += foldedHere;
+    if (unused.length > foldedHere)
+      lastWritten = Math.max(lastWritten ?? 0, ...unused.map(({ updatedAt }) => toMillis(updatedAt)));
+    if (page.size < FOLD_PAGE_SIZE) return { documents, candidates, folded, lastWritten };
   }
 }
 

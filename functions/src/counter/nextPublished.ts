@@ -18,6 +18,7 @@ import type {
   Reserved,
   ShardSettings,
 } from "./types.ts";
+import { timeToFold, unusedSinceAfter } from "./unusedShards.ts";
 
 /** The next publish with the fields of all features. */
 export function planPublish(
@@ -63,7 +64,11 @@ function nextPublished(
   const phase = kept?.phase ?? nextPhase(previous?.phase, activity, config);
   // With a shard count above 1, polls stay frequent. So a quiet counter shrinks without waiting for the cool-down.
   const shardCount = phase === "shrunk" || phase === "cooling" ? fewest : scaled.shardCount;
-  const delay = pollDelay(phase, { ...activity, shardCount }, config);
+  const calmSince = isQuiet(phase) ? asOf - activity.quietFor : scaled.calmSince;
+  const known = { phase, shardCount, calmSince, asOf, shardDocuments: documents };
+  const unusedSince = unusedSinceAfter(cause, state, measurement, known, limits, config);
+  const foldIn = timeToFold({ ...known, unusedSince }, config);
+  const delay = pollDelay(phase, { ...activity, shardCount, foldIn }, config);
   return {
     total,
     shardCount,
@@ -77,7 +82,8 @@ function nextPublished(
     phase,
     // Whole milliseconds: the task must be due at the very instant that the document names.
     nextPollAt: kept ? kept.nextPollAt : delay === undefined ? null : Math.ceil(asOf + delay),
-    calmSince: isQuiet(phase) ? asOf - activity.quietFor : scaled.calmSince,
+    calmSince,
+    unusedSince,
     shardDocuments: documents,
     slowSince,
     malformedShards: measurement.malformed ?? previous?.malformedShards ?? [],

@@ -15,6 +15,7 @@ import type {
 } from "firebase-admin/firestore";
 import type { Reservation } from "../../../core/src/index.ts";
 import type { ScheduledTask } from "./cause.ts";
+import type { FoldResult } from "./fold.ts";
 import type { Counted, Measurement } from "./measurement.ts";
 import type { Millis } from "./time.ts";
 
@@ -64,6 +65,8 @@ export interface CorePublished {
   readonly nextPollAt: Millis | null;
   /** In a quiet phase, since when nothing was written. In the others, since when the rate is low enough to shrink, or `null`. */
   readonly calmSince: Millis | null;
+  /** Since when shards may be unused, as far as no fold has decided it; `null` if none can be folded. See unusedShards.ts. */
+  readonly unusedSince: Millis | null;
   /** How many documents `shards` had. */
   readonly shardDocuments: number;
   /** When a sum of the shards was last given up as too slow; `null` if the shards were summed, or are few. */
@@ -103,8 +106,8 @@ export interface KnownState extends Partial<Omit<CounterState, "published">> {
   /** When the counter document was written. */
   readonly updatedAt?: Millis | undefined;
   readonly measurement?: Measurement | undefined;
-  /** Whether shards were folded. */
-  readonly hasFolded?: boolean | undefined;
+  /** What a fold has found, if there was one. */
+  readonly folded?: Pick<FoldResult, "lastWritten"> | undefined;
   /** Whether a feature has prepared the publish. */
   readonly isPrepared?: boolean | undefined;
 }

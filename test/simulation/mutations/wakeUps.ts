@@ -1,4 +1,5 @@
 /** Mistakes by which a write is never counted, or counted late: in events, polls and tasks. */
+import { toMillis } from "../../../functions/src/counter/time.ts";
 import { microsOf, Timestamp } from "../model/values.ts";
 import {
   covering,
@@ -125,6 +126,14 @@ export const wakeUpMutations: Record<string, Mutation> = {
     breaks: ["I7"],
     seed: 15,
   },
+  "the cool-down before a fold begins again with each measurement": {
+    ...knowing(({ previous, measurement, ...known }) => ({
+      ...known,
+      measurement,
+      previous: previous && measurement ? { ...previous, unusedSince: toMillis(measurement.asOf) } : previous,
+    })),
+    breaks: ["I7"],
+  },
   "a quiet counter with many shards is polled as rarely as one with few": {
     ...publishingNext((next) =>
       next.phase === "quiet" && next.shardCount > 1 ? { ...next, nextPollAt: Math.ceil(next.asOf) + 60_000 } : next,
@@ -152,7 +161,7 @@ export const wakeUpMutations: Record<string, Mutation> = {
           .catch(() => undefined),
     ),
     breaks: ["I2"],
-    seed: 68,
+    seed: 59,
   },
   "a scheduled measurement is remembered as a second later": {
     ...scheduling((task, schedule) => schedule(task.kind === "poll" ? task : { ...task, due: task.due - 1_000 })),

@@ -48,7 +48,7 @@ describe("the shards of old clients", () => {
     const cooling: Published = { ...(situations.cooling as Published), shardDocuments: 13 };
     const at = T + 600_000;
     const known = { previous: cooling, numShards, measurement: measured(cooling, at) };
-    expect(inWords(decide(poll(at), known, at, 0, configured(isOn)))).toBe(step);
+    expect(inWords(decide(poll(T + 410_000), known, at, 0, configured(isOn)))).toBe(step);
   });
 
   test("I7: are no reason to poll a counter, but without ADOPTED they are", () => {

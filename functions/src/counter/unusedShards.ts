@@ -1,0 +1,92 @@
+/**
+ * Unused shards: the client shards that writers no longer choose. Contention made them, or the shard count has shrunk. They
+ * are silent, so an otherwise idle counter is polled until they are folded.
+ *
+ *        some may be unused                        a poll folds those not written within the cool-down
+ *   ───────────┼─────────────── cool-down ──────────────┼─────────────────────▶
+ *              ▲                                        │ it leaves some: written within the cool-down
+ *              └──────── at the last of their writes ───┘
+ *
+ * A fold reads all shards, so a counter is folded at most twice in a cool-down: what the first fold leaves is quiet at the second, unless it
+ * was written after the first. (If another publish comes before that of the fold, a counter with one page of shards is folded again.)
+ */
+import { BASE_SHARD } from "../../../core/src/index.ts";
+import type { Cause } from "./cause.ts";
+import { type Measurement, shardsBeyond } from "./measurement.ts";
+import { isQuiet } from "./phase.ts";
+import { FOLD_PAGE_SIZE } from "./shards.ts";
+import type { Millis } from "./time.ts";
+import type { CorePublished, CounterSettings, KnownState, Published, ShardSettings } from "./types.ts";
+
+type InUse = Pick<CorePublished, "phase" | "shardCount">;
+type Timed = Pick<CorePublished, "phase" | "asOf" | "calmSince" | "unusedSince" | "shardDocuments">;
+type Cooldown = Pick<CounterSettings, "shrinkCooldown">;
+
+/**
+ * The index from which shards are unused. Writers choose shards below the shard count. A cooling counter has no writers, so all its silent
+ * shards are unused; if folds leave units, clients need the shards. A feature may keep more.
+ */
+export function firstUnused({ phase, shardCount }: InUse, { keptShards, foldsOnlyEmpty }: ShardSettings): number {
+  return phase === "cooling" && !foldsOnlyEmpty ? keptShards : Math.max(shardCount, keptShards);
+}
+
+/** Whether this is the poll that may fold: the one that the last publish has scheduled, so one instance folds. */
+export function isFoldingPoll({ isPoll, at }: Cause, previous: Published | undefined): boolean {
+  return isPoll && at === previous?.nextPollAt;
+}
+
+/**
+ * Since when shards may be unused, after a publish; `null` if none can be folded.
+ *
+ * A list shows which shards there are. A sum shows only their number. More shards than are in use prove that some are unused. Fewer prove
+ * nothing, since shards in use may be missing. Then shards may be unused from the publish on that finds more of them, or fewer in use, until a
+ * fold has read them. A counter with more than one page of shards is folded only on proof: it is polled for its shards in use anyway, so
+ * unused ones cost less than a fold.
+ */
+export function unusedSinceAfter(
+  cause: Cause,
+  { previous, folded }: KnownState,
+  measurement: Measurement,
+  next: Omit<Timed, "unusedSince"> & InUse,
+  settings: ShardSettings,
+  config: Cooldown,
+): Millis | null {
+  const { shards, counted, malformed } = measurement;
+  const { shardDocuments: documents } = next;
+  const index = firstUnused(next, settings);
+  const beyond = shardsBeyond(measurement, index);
+  // A malformed base stays malformed, whatever is added to it, so nothing is folded.
+  if (counted || malformed?.includes(BASE_SHARD)) return null;
+  if (beyond === 0 && (shards || documents > FOLD_PAGE_SIZE)) return null;
+  // Shards that no fold can move, such as malformed ones, are read again one cool-down later.
+  if (folded) return folded.lastWritten ?? (beyond > 0 ? next.asOf : null);
+  if (typeof previous?.unusedSince === "number") {
+    // This publish makes that of the folding poll fail. The next poll does not read many shards again.
+    const isRepeated = documents > FOLD_PAGE_SIZE && mayBeFolding(cause, previous, next.asOf, config);
+    return isRepeated ? next.asOf : previous.unusedSince;
+  }
+  const areMore = documents > (previous?.shardDocuments ?? 0);
+  const areFewerInUse = previous !== undefined && index < firstUnused(previous, settings);
+  if (beyond === 0 && !areMore && !areFewerInUse) return null;
+  return isQuiet(next.phase) ? next.calmSince : next.asOf;
+}
+
+/** Whether another instance may be folding: a fold was due at the scheduled poll, whose time is over. */
+function mayBeFolding(cause: Cause, previous: Published, asOf: Millis, config: Cooldown): boolean {
+  const { nextPollAt } = previous;
+  if (nextPollAt === null || nextPollAt >= asOf || isFoldingPoll(cause, previous)) return false;
+  return timeToFold({ ...previous, asOf: nextPollAt }, config) <= 0;
+}
+
+/**
+ * The time until a poll folds; 0 or less if a fold is due, infinite if nothing is to be folded. A cooling counter with many shards is folded
+ * when all silent ones can go, so that they are read once.
+ */
+export function timeToFold(
+  { phase, asOf, calmSince, unusedSince, shardDocuments }: Timed,
+  { shrinkCooldown }: Cooldown,
+): Millis {
+  if (unusedSince === null) return Number.POSITIVE_INFINITY;
+  const isOnce = phase === "cooling" && shardDocuments > FOLD_PAGE_SIZE;
+  return Math.max(unusedSince, (isOnce && calmSince) || 0) + shrinkCooldown - asOf;
+}
