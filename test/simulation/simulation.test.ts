@@ -121,8 +121,8 @@ test("I4: however slow the database, all instances together measure a busy count
   for (const kind of kinds) all.push([kind, (await measurementsUnder(kind)) / intervals]);
   const mean = all.reduce((sum, [, each]) => sum + each, 0) / kinds.length;
   expect(mean, JSON.stringify(all)).toBeLessThan(1.1);
-  // A call that is lost is made again.
-  for (const [kind, each] of all) expect(each, kind).toBeLessThan(1.2);
+  // Where 30 % of the calls fail, some measurements are made again.
+  for (const [kind, each] of all) expect(each, kind).toBeLessThan(1.25);
   for (const [kind, each] of all) expect(each, kind).toBeGreaterThan(0.2);
 });
 

@@ -24,7 +24,7 @@ export type Step =
   | { readonly do: "nothing" }
   | { readonly do: "schedule"; readonly task: ScheduledTask }
   | { readonly do: "measure" }
-  /** The next poll runs late, or its publish has not been committed yet: wait, then read the counter document again. */
+  /** Another publish is expected any moment: wait, then read the counter document again. */
   | { readonly do: "reread"; readonly after: Millis }
   /** The database's clock or its snapshot is behind: wait, then measure again. */
   | { readonly do: "wait"; readonly duration: Millis }
@@ -132,11 +132,11 @@ function isCovered(cause: Cause, { asOf, phase, nextPollAt }: Published, snapsho
 }
 
 /**
- * How long to wait before the counter document is read again, while the poll that it names has not been published yet; 0 if this cause
- * may measure. So a counter has one chain of polls, however long a commit takes: each poll measures only if the document
- * names it. A later poll waits for the publish that has scheduled it, or for another one that makes it obsolete. If neither comes, as
- * after a crash, the wait ends after the longest interval. A write waits for the shortest: its measurement begins another chain,
- * which ends in the same way.
+ * How long to wait before the counter document is read again, while the poll that it names is not published; 0 or less if this cause
+ * may measure. So a counter has one chain of polls, however long a commit takes: the poll that the document names measures at once.
+ * A later poll waits for the publish that has scheduled it, or for another that makes it obsolete. If neither comes, as after a crash, the
+ * wait ends after the longest interval. A later write waits twice as long as the last publish took. If it then measures, it begins a
+ * second chain, and of these polls, too, the document names one.
  */
 function waitForPublish(
   { at, isPoll, isAttempt }: Cause,
