@@ -63,15 +63,16 @@ class Conformance {
       }
     }
 
-  /** what, time, and for an update the shard count and whether it grows, for an answer whether it is a refusal */
+  /** what, time; for an update the shard count, whether it grows, how long the read took; for an answer whether it is a refusal */
   private fun shardCount(words: List<String>): String {
     if (words[1] == "begin") shardCount = TallyShardCount { now }
     else {
       now = words[2].toLong()
       when (words[1]) {
-        "update" -> shardCount.update(words[3].toDoubleOrNull(), words[4] == "true")
-        "sent" -> shardCount.requestSent()
-        "answered" -> shardCount.requestAnswered(words[3] == "true")
+        "update" -> shardCount.update(words[3].toDoubleOrNull(), words[4] == "true", words[5].toLongOrNull())
+        "sent" -> shardCount.writeSent()
+        "answered" -> shardCount.writeAnswered(words[3] == "true")
+        "longestWait" -> return "${shardCount.longestWait()}"
       }
     }
     return "${shardCount.shardsToChooseFrom()} ${shardCount.isStale()} ${shardCount.isContended()}"

@@ -60,7 +60,7 @@ final class Conformance {
     }
   }
 
-  /// what, time, and for an update the shard count and whether it grows, for an answer whether it is a refusal
+  /// what, time; for an update the shard count, whether it grows, how long the read took; for an answer whether it is a refusal
   private func shardCount(_ words: [String]) -> String {
     if words[1] == "begin" {
       counts = TallyShardCount { [unowned self] in self.now }
@@ -68,9 +68,10 @@ final class Conformance {
       now = Int64(words[2])!
     }
     switch words[1] {
-    case "update": counts.update(Double(words[3]), words[4] == "true")
-    case "sent": counts.requestSent()
-    case "answered": counts.requestAnswered(words[3] == "true")
+    case "update": counts.update(Double(words[3]), words[4] == "true", Int64(words[5]))
+    case "sent": counts.writeSent()
+    case "answered": counts.writeAnswered(words[3] == "true")
+    case "longestWait": return "\(counts.longestWait())"
     default: break
     }
     return "\(counts.shardsToChooseFrom()) \(counts.isStale()) \(counts.isContended())"

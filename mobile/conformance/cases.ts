@@ -68,6 +68,8 @@ export interface ShardCountStep {
   choose: number;
   stale: boolean;
   contended: boolean;
+  /** How long a write waits for a read of the count at most, in milliseconds. */
+  longestWait?: number;
 }
 
 /** A total that is read has a `value`, `asOf` and perhaps `fromCache`; times are in microseconds, the round trip in milliseconds. */
@@ -113,8 +115,10 @@ export function casesOf(vectors: Vectors): Case[] {
   for (const { name, steps } of vectors.shardCounts) {
     cases.push({ name, question: "shardCount\tbegin", answer: "1 true false" });
     for (const step of steps) {
-      const more = step.do === "answered" ? [step.refused ?? false] : [step.shardCount, step.growing ?? false, step.roundTrip];
+      const more =
+        step.do === "answered" ? [step.refused ?? false] : [step.shardCount, step.growing ?? false, step.roundTrip];
       add(name, ["shardCount", step.do, step.at, ...more], step.choose, step.stale, step.contended);
+      if (step.longestWait) add(name, ["shardCount", "longestWait", step.at], step.longestWait);
     }
   }
   for (const { name, steps } of vectors.totals) {

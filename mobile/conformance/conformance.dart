@@ -71,16 +71,17 @@ class Conformance {
     return found;
   }
 
-  /// what, time, and for an update the shard count and whether it grows, for an answer whether it is a refusal
+  /// what, time; for an update the shard count, whether it grows, how long the read took; for an answer whether it is a refusal
   String shardCount(List<String> words) {
     if (words[1] == 'begin') {
       counts = TallyShardCount(() => now);
     } else {
       now = int.parse(words[2]);
     }
-    if (words[1] == 'update') counts.update(double.tryParse(words[3]), words[4] == 'true');
-    if (words[1] == 'sent') counts.requestSent();
-    if (words[1] == 'answered') counts.requestAnswered(words[3] == 'true');
+    if (words[1] == 'update') counts.update(double.tryParse(words[3]), words[4] == 'true', int.tryParse(words[5]));
+    if (words[1] == 'sent') counts.writeSent();
+    if (words[1] == 'answered') counts.writeAnswered(words[3] == 'true');
+    if (words[1] == 'longestWait') return '${counts.longestWait()}';
     return '${counts.shardsToChooseFrom()} ${counts.isStale()} ${counts.isContended()}';
   }
 

@@ -103,11 +103,14 @@ abstract final class TallyPlanner {
   static const int maxPublishDelayMillis = 15000;
   static const int shardCountTtlMillis = 120000;
   static const int shardCountTtlWrites = 20;
-  static const int slowAckMillis = 1000;
+  static const int shortShardCountTtlMillis = 1000;
+  static const int firstCountMillis = 8000;
+  static const int laterCountMillis = 1000;
   static const int onlineMillis = 10000;
+  static const int slowWriteMillis = 2000;
   static const double slowFactor = 4.0;
   static const double slowMinShards = 64.0;
-  static const int maxSlowSeconds = 8;
+  static const int slowMemoryMillis = 10000;
   static const double refusedFactor = 8.0;
   static const double maxFactor = 512.0;
 
@@ -226,7 +229,7 @@ abstract final class TallyPlanner {
   }
 
   /// Whether an increment first goes into a transaction: if that is refused as contended, another shard is next. The others
-  /// go to the SDK's queue at once, which keeps them on disk: those that the server has not answered anything before, because
+  /// go to the SDK's queue alone, which keeps them on disk: those that the server has not answered anything before, because
   /// the device may be offline, and those that the cache must show, which have `once`, or watched and not contended.
   ///
   /// [sinceAnswerMillis] is since the last answer of the server.
@@ -247,9 +250,19 @@ abstract final class TallyPlanner {
   }
 }
 
-/// How many shards this client chooses from. The known shard count is used for two minutes or 20 writes; for a second if
-/// it has just grown, is missing, or writes are contended. The client chooses from a multiple after a refused write, and
-/// after each second without an answer: the longer it waits, the larger the multiple.
+/// How many shards this client chooses from for its next write.
+///
+/// The shard count comes from a watch or a read. It is used for two minutes or 20 writes; for one second if the count has just
+/// grown, is missing, or writes are contended. While writes are contended, the client chooses from a multiple of the count:
+///
+///     refused    each refused write makes the multiple 8 times as large. Each answered one halves it, and growth of the count
+///                ends it
+///     slow       a write takes at least two seconds, and twice as long as a read of this client that was answered meanwhile or
+///                later. The longer it takes, the larger the multiple. The next answer ends it, or a slow answer some seconds
+///                later
+///
+/// Reads do not wait for a contended document. So a read tells a slow write from a slow connection, and a device that is
+/// offline does not take its queue for contention. Any number of shards is safe, because the total is the sum of all shards.
 class TallyShardCount {
   TallyShardCount(this._clock);
 
@@ -258,64 +271,113 @@ class TallyShardCount {
   double _shardCount = 1.0;
   int _knownAt = 0;
   int _ttl = 0;
-  int _sent = 0;
-  int _waiting = 0;
-  int _answeredAt = 0;
-  double _contention = 1.0;
+  int _writes = 0;
+  int _pending = 0;
 
-  double _factor() {
-    final seconds = min((_clock() - _answeredAt) ~/ TallyPlanner.slowAckMillis, TallyPlanner.maxSlowSeconds);
-    final slowSeconds = _waiting > 0 ? seconds : 0;
-    return max(_contention, slowSeconds * max(TallyPlanner.slowFactor, TallyPlanner.slowMinShards / _shardCount));
+  /// Since when no write has been answered, while some are pending.
+  int _waitingSince = 0;
+
+  /// The wait that the last answer ended.
+  int _waitedSince = 0;
+  int _waitedUntil = 0;
+
+  /// When the last read was answered, and how long it took.
+  int _readAt = 0;
+  int _roundTrip = 0;
+
+  /// What refusals have left.
+  double _factor = 1.0;
+
+  int _slownessOf(int since, int until, bool isProven) {
+    final isKnown = _readAt > since;
+    if (until - since >= TallyPlanner.slowMemoryMillis || (isProven && !isKnown)) {
+      return 0;
+    }
+    final twoReads = isKnown ? 2 * _roundTrip : 0;
+    return (until - since) ~/ max(TallyPlanner.slowWriteMillis, twoReads);
   }
 
+  /// How many times as long as an uncontended one a write takes, or took lately; with [isProven], as far as a read has told
+  /// how long that is.
+  int _slowness(bool isProven) {
+    final now = _clock();
+    final present = _pending > 0 ? _slownessOf(_waitingSince, now, isProven) : 0;
+    final isRemembered = now - _waitedUntil < TallyPlanner.slowMemoryMillis;
+    final last = isRemembered ? _slownessOf(_waitedSince, _waitedUntil, isProven) : 0;
+    return max(present, last);
+  }
+
+  double _multiple() {
+    return max(_factor, _slowness(true) * max(TallyPlanner.slowFactor, TallyPlanner.slowMinShards / _shardCount));
+  }
+
+  /// Whether the client chooses from more than the shard count.
   bool isContended() {
-    return _factor() > 1;
+    return _multiple() > 1;
   }
 
   /// Whether to read the shard count before the next write.
   bool isStale() {
-    final limit = _factor() > 1 ? TallyPlanner.slowAckMillis : _ttl;
-    return _sent >= TallyPlanner.shardCountTtlWrites || _clock() - _knownAt >= limit;
+    final isSuspected = _multiple() > 1 || _slowness(false) > 0;
+    final limit = isSuspected ? TallyPlanner.shortShardCountTtlMillis : _ttl;
+    return _writes >= TallyPlanner.shardCountTtlWrites || _clock() - _knownAt >= limit;
   }
 
-  /// The counter document was read. Without [seen], because there is none, the known count stays.
-  void update(double? seen, bool growing) {
+  /// How long a write waits for that read at most, in milliseconds.
+  int longestWait() {
+    return _ttl > 0 ? TallyPlanner.laterCountMillis : TallyPlanner.firstCountMillis;
+  }
+
+  /// The client has read the counter document.
+  ///
+  /// [seen] is its shard count; less than 1 becomes 1. Without it, because the read failed or there is no counter, the known
+  /// count stays. [growing] is whether the count has just grown; a watch passes `false`, because it learns of further growth.
+  /// [took] is how long the read took, in milliseconds; a failed read and a watch pass none.
+  void update(double? seen, bool growing, int? took) {
     final read = seen ?? _shardCount;
     final known = read >= 1 ? read : 1.0;
     if (known > _shardCount) {
-      _contention = 1.0;
+      // The backend grew the count because of the contention.
+      _factor = 1.0;
+      _waitedUntil = _waitedSince;
     }
     _shardCount = known;
     _knownAt = _clock();
     final isSettled = seen != null && !growing;
-    _ttl = isSettled ? TallyPlanner.shardCountTtlMillis : TallyPlanner.slowAckMillis;
-    _sent = 0;
-  }
-
-  /// A write, or a read of the shard count, is sent.
-  void requestSent() {
-    _sent += 1;
-    if (_waiting == 0) {
-      _answeredAt = _clock();
+    _ttl = isSettled ? TallyPlanner.shardCountTtlMillis : TallyPlanner.shortShardCountTtlMillis;
+    if (took != null) {
+      _readAt = _knownAt;
     }
-    _waiting += 1;
+    _roundTrip = took ?? _roundTrip;
+    _writes = 0;
   }
 
-  /// It has an answer.
-  void requestAnswered(bool isRefused) {
-    final before = _factor();
-    _waiting -= 1;
-    _answeredAt = _clock();
+  void writeSent() {
+    _writes += 1;
+    if (_pending == 0) {
+      _waitingSince = _clock();
+    }
+    _pending += 1;
+  }
+
+  /// The write has an answer. [isRefused] is whether it was refused as contended.
+  void writeAnswered(bool isRefused) {
+    final before = _multiple();
+    _pending -= 1;
+    final now = _clock();
+    _waitedSince = isRefused ? now : _waitingSince;
+    _waitedUntil = now;
+    _waitingSince = now;
     if (isRefused) {
-      _contention = min(before * TallyPlanner.refusedFactor, TallyPlanner.maxFactor);
+      _factor = min(before * TallyPlanner.refusedFactor, TallyPlanner.maxFactor);
     } else {
-      _contention = before > _contention ? before : max(_contention / 2, 1.0);
+      _factor = max(_factor / 2, 1.0);
     }
   }
 
+  /// How many shards to choose from for the next write.
   double shardsToChooseFrom() {
-    return min(_factor() * _shardCount, TallyPlanner.maxShards.toDouble());
+    return min(_multiple() * _shardCount, TallyPlanner.maxShards.toDouble());
   }
 }
 
@@ -499,15 +561,16 @@ class TallyCounter {
   /// [once], the user's uid, the counter counts it once, and the call succeeds if it counts already.
   ///
   /// Cost: 1 write; with `once` 2 writes, and 2 reads by the rules. The first increment reads the counter document (1 read,
-  /// awaited for a second at most); so do the first after two minutes and one in 20, unless a watch has delivered a total.
-  /// A write that is refused or contended costs 1 read more, 2 with `once`. In a watched counter, an increment that is sent
-  /// while others contend costs 1 read more.
+  /// awaited for eight seconds at most). So do the first after two minutes and one in 20 (1 read, awaited for a second at
+  /// most), unless a watch has delivered a total. A write that is refused or contended costs 1 read more, 2 with `once`. In a
+  /// watched counter, an increment that is sent while others contend costs 1 read more.
   ///
-  /// Unlike on the web, an increment goes to the SDK's queue at once if the server has not answered anything for 10
-  /// seconds: the queue keeps it on disk, so an app that is offline or killed does not lose it. (In a browser,
-  /// Flutter's queue is in memory.) Else it goes into a transaction, and if that is refused as contended, to another
-  /// shard. Increments with `once`, and those of a watched counter that is not contended, always go to the queue, which
-  /// repeats a contended write on the same shard.
+  /// An increment first awaits the read of the counter document, if it makes one. Then, unlike on the web, it goes to the
+  /// SDK's queue if the server has not answered anything for 10 seconds: the queue keeps it on disk, so an app that is offline
+  /// or killed does not lose it. (In a browser, Flutter's queue is in memory.) Else it goes into a transaction, and if that is
+  /// refused as contended, to another shard.
+  /// Increments with `once`, and those of a watched counter that is not contended, always go to the queue, which repeats a
+  /// contended write on the same shard.
   ///
   /// Throws a [TallyException] with `counter/invalid-amount`, `counter/invalid-once` or `counter/permission-denied`.
   Future<void> increment({int by = 1, String? once}) async {
@@ -591,7 +654,7 @@ class TallyCounter {
   /// Reads the published total. Cost: 1 read.
   Future<TallySnapshot> get() async {
     final document = await _firestore.doc(path).get();
-    _shardCount.update(_shardsOf(document), document.data()?['growing'] == true);
+    _shardCount.update(_shardsOf(document), document.data()?['growing'] == true, null);
     return _snapshotOf(document);
   }
 
@@ -618,7 +681,7 @@ class TallyCounter {
     void onDocument(DocumentSnapshot<Map<String, dynamic>> document) {
       final fromCache = document.metadata.isFromCache;
       // A cache without the document does not tell the shard count.
-      if (document.exists || !fromCache) _shardCount.update(_shardsOf(document), false);
+      if (document.exists || !fromCache) _shardCount.update(_shardsOf(document), false, null);
       final read = _snapshotOf(document);
       published = read;
       _total.totalRead(read.total, _micros(read.asOf), fromCache);
@@ -706,7 +769,7 @@ class TallyCounter {
   Future<_Committed> _commitWithRetries(int by, String? once, String? undoneShard) async {
     await _refreshShardCount();
     final plan = _planFor(by, once, undoneShard);
-    _shardCount.requestSent();
+    _shardCount.writeSent();
     try {
       _Committed committed;
       try {
@@ -714,12 +777,12 @@ class TallyCounter {
       } on FirebaseException catch (error) {
         committed = await _confirm(plan, error);
       }
-      _shardCount.requestAnswered(false);
+      _shardCount.writeAnswered(false);
       _answeredAt = _now();
       return committed;
     } catch (error) {
       final isRefused = _codeOf(error) == 'aborted';
-      _shardCount.requestAnswered(isRefused);
+      _shardCount.writeAnswered(isRefused);
       if (!isRefused) rethrow;
       _answeredAt = _now();
     }
@@ -864,26 +927,28 @@ class TallyCounter {
     }
   }
 
-  /// Reads the shard count if the known one is stale. Never fails, and completes after a second at the latest.
+  /// Reads the shard count if the known one is stale. Never fails, and completes after a second at the latest, the first
+  /// time after eight.
   Future<void> _refreshShardCount() async {
     if (!_shardCount.isStale()) return;
     await (_reading ??= _readShardCount().timeout(
-      const Duration(milliseconds: TallyPlanner.slowAckMillis),
+      Duration(milliseconds: _shardCount.longestWait()),
       onTimeout: () {},
     ));
   }
 
   Future<void> _readShardCount() async {
-    _shardCount.requestSent();
     DocumentSnapshot<Map<String, dynamic>>? document;
+    int? roundTrip;
+    final sentAt = _now();
     try {
       document = await _readFromServer(_firestore.doc(path), false);
+      roundTrip = _now() - sentAt;
       _answeredAt = _now();
     } on FirebaseException {
       // Any shard count is safe.
     }
-    _shardCount.requestAnswered(false);
-    _shardCount.update(_shardsOf(document), document?.data()?['growing'] == true);
+    _shardCount.update(_shardsOf(document), document?.data()?['growing'] == true, roundTrip);
     _reading = null;
   }
 

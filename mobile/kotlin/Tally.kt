@@ -89,11 +89,14 @@ object TallyPlanner {
   const val MAX_PUBLISH_DELAY_MILLIS = 15_000L
   const val SHARD_COUNT_TTL_MILLIS = 120_000L
   const val SHARD_COUNT_TTL_WRITES = 20
-  const val SLOW_ACK_MILLIS = 1_000L
+  const val SHORT_SHARD_COUNT_TTL_MILLIS = 1_000L
+  const val FIRST_COUNT_MILLIS = 8_000L
+  const val LATER_COUNT_MILLIS = 1_000L
   const val ONLINE_MILLIS = 10_000L
+  const val SLOW_WRITE_MILLIS = 2_000L
   const val SLOW_FACTOR = 4.0
   const val SLOW_MIN_SHARDS = 64.0
-  const val MAX_SLOW_SECONDS = 8L
+  const val SLOW_MEMORY_MILLIS = 10_000L
   const val REFUSED_FACTOR = 8.0
   const val MAX_FACTOR = 512.0
 
@@ -224,7 +227,7 @@ object TallyPlanner {
 
   /**
    * Whether an increment first goes into a transaction: if that is refused as contended, another shard is next. The others go
-   * to the SDK's queue at once, which keeps them on disk: those that the server has not answered anything before, because the
+   * to the SDK's queue alone, which keeps them on disk: those that the server has not answered anything before, because the
    * device may be offline, and those that the cache must show, which have `once`, or watched and not contended.
    *
    * @param sinceAnswerMillis since the last answer of the server
@@ -246,9 +249,17 @@ object TallyPlanner {
 }
 
 /**
- * How many shards this client chooses from. The known shard count is used for two minutes or 20 writes; for a second if it
- * has just grown, is missing, or writes are contended. The client chooses from a multiple after a refused write, and after
- * each second without an answer: the longer it waits, the larger the multiple.
+ * How many shards this client chooses from for its next write.
+ *
+ * The shard count comes from a watch or a read. It is used for two minutes or 20 writes; for one second if the count has just
+ * grown, is missing, or writes are contended. While writes are contended, the client chooses from a multiple of the count:
+ *
+ *     refused    each refused write makes the multiple 8 times as large. Each answered one halves it, and growth of the count ends it
+ *     slow       a write takes at least two seconds, and twice as long as a read of this client that was answered meanwhile or later.
+ *                The longer it takes, the larger the multiple. The next answer ends it, or a slow answer some seconds later
+ *
+ * Reads do not wait for a contended document. So a read tells a slow write from a slow connection, and a device that is offline
+ * does not take its queue for contention. Any number of shards is safe, because the total is the sum of all shards.
  *
  * @param clock milliseconds since the epoch
  */
@@ -256,64 +267,123 @@ class TallyShardCount(private val clock: () -> Long) {
   private var shardCount = 1.0
   private var knownAt = 0L
   private var ttl = 0L
-  private var sent = 0
-  private var waiting = 0
-  private var answeredAt = 0L
-  private var contention = 1.0
+  private var writes = 0
+  private var pending = 0
 
-  private fun factor(): Double {
-    val seconds = min((clock() - answeredAt) / TallyPlanner.SLOW_ACK_MILLIS, TallyPlanner.MAX_SLOW_SECONDS)
-    val slowSeconds = if (waiting > 0) seconds else 0L
-    return max(contention, slowSeconds * max(TallyPlanner.SLOW_FACTOR, TallyPlanner.SLOW_MIN_SHARDS / shardCount))
+  /** Since when no write has been answered, while some are pending. */
+  private var waitingSince = 0L
+
+  /** The wait that the last answer ended. */
+  private var waitedSince = 0L
+  private var waitedUntil = 0L
+
+  /** When the last read was answered, and how long it took. */
+  private var readAt = 0L
+  private var roundTrip = 0L
+
+  /** What refusals have left. */
+  private var factor = 1.0
+
+  private fun slownessOf(since: Long, until: Long, isProven: Boolean): Long {
+    val isKnown = readAt > since
+    if (until - since >= TallyPlanner.SLOW_MEMORY_MILLIS || (isProven && !isKnown)) {
+      return 0L
+    }
+    val twoReads = if (isKnown) 2 * roundTrip else 0L
+    return (until - since) / max(TallyPlanner.SLOW_WRITE_MILLIS, twoReads)
   }
 
+  /**
+   * How many times as long as an uncontended one a write takes, or took lately.
+   *
+   * @param isProven as far as a read has told how long that is
+   */
+  private fun slowness(isProven: Boolean): Long {
+    val now = clock()
+    val present = if (pending > 0) slownessOf(waitingSince, now, isProven) else 0L
+    val isRemembered = now - waitedUntil < TallyPlanner.SLOW_MEMORY_MILLIS
+    val last = if (isRemembered) slownessOf(waitedSince, waitedUntil, isProven) else 0L
+    return max(present, last)
+  }
+
+  private fun multiple(): Double {
+    return max(factor, slowness(true) * max(TallyPlanner.SLOW_FACTOR, TallyPlanner.SLOW_MIN_SHARDS / shardCount))
+  }
+
+  /** Whether the client chooses from more than the shard count. */
   fun isContended(): Boolean {
-    return factor() > 1
+    return multiple() > 1
   }
 
   /** Whether to read the shard count before the next write. */
   fun isStale(): Boolean {
-    val limit = if (factor() > 1) TallyPlanner.SLOW_ACK_MILLIS else ttl
-    return sent >= TallyPlanner.SHARD_COUNT_TTL_WRITES || clock() - knownAt >= limit
+    val isSuspected = multiple() > 1 || slowness(false) > 0
+    val limit = if (isSuspected) TallyPlanner.SHORT_SHARD_COUNT_TTL_MILLIS else ttl
+    return writes >= TallyPlanner.SHARD_COUNT_TTL_WRITES || clock() - knownAt >= limit
   }
 
-  /** The counter document was read. Without `seen`, because there is none, the known count stays. */
-  fun update(seen: Double?, growing: Boolean) {
+  /** How long a write waits for that read at most, in milliseconds. */
+  fun longestWait(): Long {
+    return if (ttl > 0) TallyPlanner.LATER_COUNT_MILLIS else TallyPlanner.FIRST_COUNT_MILLIS
+  }
+
+  /**
+   * The client has read the counter document.
+   *
+   * @param seen its shard count; less than 1 becomes 1. Without it, because the read failed or there is no counter, the known
+   *   count stays
+   * @param growing whether the count has just grown. A watch passes `false`, because it learns of further growth
+   * @param took how long the read took, in milliseconds. A failed read and a watch pass none
+   */
+  fun update(seen: Double?, growing: Boolean, took: Long?) {
     val read = seen ?: shardCount
     val known = if (read >= 1) read else 1.0
     if (known > shardCount) {
-      contention = 1.0
+      // The backend grew the count because of the contention.
+      factor = 1.0
+      waitedUntil = waitedSince
     }
     shardCount = known
     knownAt = clock()
     val isSettled = seen != null && !growing
-    ttl = if (isSettled) TallyPlanner.SHARD_COUNT_TTL_MILLIS else TallyPlanner.SLOW_ACK_MILLIS
-    sent = 0
-  }
-
-  /** A write, or a read of the shard count, is sent. */
-  fun requestSent() {
-    sent += 1
-    if (waiting == 0) {
-      answeredAt = clock()
+    ttl = if (isSettled) TallyPlanner.SHARD_COUNT_TTL_MILLIS else TallyPlanner.SHORT_SHARD_COUNT_TTL_MILLIS
+    if (took != null) {
+      readAt = knownAt
     }
-    waiting += 1
+    roundTrip = took ?: roundTrip
+    writes = 0
   }
 
-  /** It has an answer. */
-  fun requestAnswered(isRefused: Boolean) {
-    val before = factor()
-    waiting -= 1
-    answeredAt = clock()
+  fun writeSent() {
+    writes += 1
+    if (pending == 0) {
+      waitingSince = clock()
+    }
+    pending += 1
+  }
+
+  /**
+   * The write has an answer.
+   *
+   * @param isRefused whether it was refused as contended
+   */
+  fun writeAnswered(isRefused: Boolean) {
+    val before = multiple()
+    pending -= 1
+    val now = clock()
+    waitedSince = if (isRefused) now else waitingSince
+    waitedUntil = now
+    waitingSince = now
     if (isRefused) {
-      contention = min(before * TallyPlanner.REFUSED_FACTOR, TallyPlanner.MAX_FACTOR)
+      factor = min(before * TallyPlanner.REFUSED_FACTOR, TallyPlanner.MAX_FACTOR)
     } else {
-      contention = if (before > contention) before else max(contention / 2, 1.0)
+      factor = max(factor / 2, 1.0)
     }
   }
 
+  /** How many shards to choose from for the next write. */
   fun shardsToChooseFrom(): Double {
-    return min(factor() * shardCount, TallyPlanner.MAX_SHARDS.toDouble())
+    return min(multiple() * shardCount, TallyPlanner.MAX_SHARDS.toDouble())
   }
 }
 
@@ -479,14 +549,15 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
    * `once`, the user's uid, the counter counts it once, and the call succeeds if it counts already.
    *
    * Cost: 1 write; with `once` 2 writes, and 2 reads by the rules. The first increment reads the counter document (1 read,
-   * awaited for a second at most); so do the first after two minutes and one in 20, unless a watch has delivered a total. A
-   * write that is refused or contended costs 1 read more, 2 with `once`. In a watched counter, an increment that is sent while
-   * others contend costs 1 read more.
+   * awaited for eight seconds at most). So do the first after two minutes and one in 20 (1 read, awaited for a second at most),
+   * unless a watch has delivered a total. A write that is refused or contended costs 1 read more, 2 with `once`. In a watched
+   * counter, an increment that is sent while others contend costs 1 read more.
    *
-   * Unlike on the web, an increment goes to the SDK's queue at once if the server has not answered anything for 10 seconds:
-   * the queue keeps it on disk, so an app that is offline or killed does not lose it. Else it goes into a transaction, and
-   * if that is refused as contended, to another shard. Increments with `once`, and those of a watched counter that is not
-   * contended, always go to the queue, which repeats a contended write on the same shard.
+   * An increment first awaits the read of the counter document, if it makes one. Then, unlike on the web, it goes to the SDK's
+   * queue if the server has not answered anything for 10 seconds: the queue keeps it on disk, so an app that is offline or
+   * killed does not lose it. Else it goes into a transaction, and if that is refused as contended, to another shard. Increments
+   * with `once`, and those of a watched counter that is not contended, always go to the queue, which repeats a contended write on
+   * the same shard.
    *
    * @throws TallyException `counter/invalid-amount`, `counter/invalid-once`; the task fails with `counter/permission-denied`
    */
@@ -585,7 +656,7 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
   /** Reads the published total. Cost: 1 read. */
   fun get(): Task<TallySnapshot> =
     firestore.document(path).get().onSuccessTask { document ->
-      shardCount.update(shardsOf(document), document.getBoolean("growing") == true)
+      shardCount.update(shardsOf(document), document.getBoolean("growing") == true, null)
       Tasks.forResult(snapshotOf(document))
     }
 
@@ -617,7 +688,7 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
         } else if (document != null) {
           val fromCache = document.metadata.isFromCache
           // A cache without the document does not tell the shard count.
-          if (document.exists() || !fromCache) shardCount.update(shardsOf(document), false)
+          if (document.exists() || !fromCache) shardCount.update(shardsOf(document), false, null)
           val read = snapshotOf(document)
           published = read
           total.totalRead(read.total, micros(read.asOf), fromCache)
@@ -670,7 +741,7 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
   private fun commitWithRetries(by: Long, once: String?, undoneShard: String?): Task<Committed> =
     refreshShardCount().continueWithTask {
       val plan = planFor(by, once, undoneShard)
-      shardCount.requestSent()
+      shardCount.writeSent()
       send(plan)
         .continueWithTask { sent ->
           val error = sent.exception
@@ -678,7 +749,7 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
         }
         .continueWithTask { done ->
           val isRefused = codeOf(done.exception) == Code.ABORTED
-          shardCount.requestAnswered(isRefused)
+          shardCount.writeAnswered(isRefused)
           if (done.isSuccessful || isRefused) answeredAt = clock()
           // A refused write can no longer be committed, so another increment on another shard is safe.
           if (isRefused) commitWithRetries(by, once, undoneShard) else done
@@ -830,7 +901,7 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
     }
   }
 
-  /** Reads the shard count if the known one is stale. Never fails, and ends after a second at the latest. */
+  /** Reads the shard count if the known one is stale. Never fails, and ends after a second at the latest, the first time after eight. */
   private fun refreshShardCount(): Task<Void> {
     if (!shardCount.isStale()) return Tasks.forResult(null)
     reading?.let {
@@ -838,13 +909,13 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
     }
     val known = TaskCompletionSource<Void>()
     reading = known.task
-    mainThread.postDelayed({ known.trySetResult(null) }, TallyPlanner.SLOW_ACK_MILLIS)
-    shardCount.requestSent()
+    mainThread.postDelayed({ known.trySetResult(null) }, shardCount.longestWait())
+    val sentAt = clock()
     readFromServer(firestore.document(path), 1).addOnCompleteListener { done ->
       val document = if (done.isSuccessful) done.result.get() else null
+      val roundTrip = if (done.isSuccessful) clock() - sentAt else null
       if (done.isSuccessful) answeredAt = clock()
-      shardCount.requestAnswered(false)
-      shardCount.update(document?.let { shardsOf(it) }, document?.getBoolean("growing") == true)
+      shardCount.update(document?.let { shardsOf(it) }, document?.getBoolean("growing") == true, roundTrip)
       reading = null
       known.trySetResult(null)
     }

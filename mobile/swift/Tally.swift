@@ -82,11 +82,14 @@ enum TallyPlanner {
   static let maxPublishDelayMillis: Int64 = 15_000
   static let shardCountTtlMillis: Int64 = 120_000
   static let shardCountTtlWrites = 20
-  static let slowAckMillis: Int64 = 1_000
+  static let shortShardCountTtlMillis: Int64 = 1_000
+  static let firstCountMillis: Int64 = 8_000
+  static let laterCountMillis: Int64 = 1_000
   static let onlineMillis: Int64 = 10_000
+  static let slowWriteMillis: Int64 = 2_000
   static let slowFactor = 4.0
   static let slowMinShards = 64.0
-  static let maxSlowSeconds: Int64 = 8
+  static let slowMemoryMillis: Int64 = 10_000
   static let refusedFactor = 8.0
   static let maxFactor = 512.0
 
@@ -201,7 +204,7 @@ enum TallyPlanner {
   }
 
   /// Whether an increment first goes into a transaction: if that is refused as contended, another shard is next. The others
-  /// go to the SDK's queue at once, which keeps them on disk: those that the server has not answered anything before, because
+  /// go to the SDK's queue alone, which keeps them on disk: those that the server has not answered anything before, because
   /// the device may be offline, and those that the cache must show, which have `once`, or watched and not contended.
   ///
   /// - Parameter sinceAnswerMillis: since the last answer of the server
@@ -223,77 +226,141 @@ enum TallyPlanner {
   }
 }
 
-/// How many shards this client chooses from. The known shard count is used for two minutes or 20 writes; for a second if
-/// it has just grown, is missing, or writes are contended. The client chooses from a multiple after a refused write, and
-/// after each second without an answer: the longer it waits, the larger the multiple.
+/// How many shards this client chooses from for its next write.
+///
+/// The shard count comes from a watch or a read. It is used for two minutes or 20 writes; for one second if the count has just
+/// grown, is missing, or writes are contended. While writes are contended, the client chooses from a multiple of the count:
+///
+///     refused    each refused write makes the multiple 8 times as large. Each answered one halves it, and growth of the count
+///                ends it
+///     slow       a write takes at least two seconds, and twice as long as a read of this client that was answered meanwhile or
+///                later. The longer it takes, the larger the multiple. The next answer ends it, or a slow answer some seconds
+///                later
+///
+/// Reads do not wait for a contended document. So a read tells a slow write from a slow connection, and a device that is
+/// offline does not take its queue for contention. Any number of shards is safe, because the total is the sum of all shards.
 final class TallyShardCount {
   /// Milliseconds since the epoch.
   private let clock: () -> Int64
   private var shardCount = 1.0
   private var knownAt: Int64 = 0
   private var ttl: Int64 = 0
-  private var sent = 0
-  private var waiting = 0
-  private var answeredAt: Int64 = 0
-  private var contention = 1.0
+  private var writes = 0
+  private var pending = 0
+
+  /// Since when no write has been answered, while some are pending.
+  private var waitingSince: Int64 = 0
+
+  /// The wait that the last answer ended.
+  private var waitedSince: Int64 = 0
+  private var waitedUntil: Int64 = 0
+
+  /// When the last read was answered, and how long it took.
+  private var readAt: Int64 = 0
+  private var roundTrip: Int64 = 0
+
+  /// What refusals have left.
+  private var factor = 1.0
 
   init(_ clock: @escaping () -> Int64) {
     self.clock = clock
   }
 
-  private func factor() -> Double {
-    let seconds = min((clock() - answeredAt) / TallyPlanner.slowAckMillis, TallyPlanner.maxSlowSeconds)
-    let slowSeconds = waiting > 0 ? seconds : 0
-    return max(contention, Double(slowSeconds) * max(TallyPlanner.slowFactor, TallyPlanner.slowMinShards / shardCount))
+  private func slownessOf(_ since: Int64, _ until: Int64, _ isProven: Bool) -> Int64 {
+    let isKnown = readAt > since
+    if until - since >= TallyPlanner.slowMemoryMillis || (isProven && !isKnown) {
+      return 0
+    }
+    let twoReads = isKnown ? 2 * roundTrip : 0
+    return (until - since) / max(TallyPlanner.slowWriteMillis, twoReads)
   }
 
+  /// How many times as long as an uncontended one a write takes, or took lately.
+  ///
+  /// - Parameter isProven: as far as a read has told how long that is
+  private func slowness(_ isProven: Bool) -> Int64 {
+    let now = clock()
+    let present = pending > 0 ? slownessOf(waitingSince, now, isProven) : 0
+    let isRemembered = now - waitedUntil < TallyPlanner.slowMemoryMillis
+    let last = isRemembered ? slownessOf(waitedSince, waitedUntil, isProven) : 0
+    return max(present, last)
+  }
+
+  private func multiple() -> Double {
+    return max(factor, Double(slowness(true)) * max(TallyPlanner.slowFactor, TallyPlanner.slowMinShards / shardCount))
+  }
+
+  /// Whether the client chooses from more than the shard count.
   func isContended() -> Bool {
-    return factor() > 1
+    return multiple() > 1
   }
 
   /// Whether to read the shard count before the next write.
   func isStale() -> Bool {
-    let limit = factor() > 1 ? TallyPlanner.slowAckMillis : ttl
-    return sent >= TallyPlanner.shardCountTtlWrites || clock() - knownAt >= limit
+    let isSuspected = multiple() > 1 || slowness(false) > 0
+    let limit = isSuspected ? TallyPlanner.shortShardCountTtlMillis : ttl
+    return writes >= TallyPlanner.shardCountTtlWrites || clock() - knownAt >= limit
   }
 
-  /// The counter document was read. Without `seen`, because there is none, the known count stays.
-  func update(_ seen: Double?, _ growing: Bool) {
+  /// How long a write waits for that read at most, in milliseconds.
+  func longestWait() -> Int64 {
+    return ttl > 0 ? TallyPlanner.laterCountMillis : TallyPlanner.firstCountMillis
+  }
+
+  /// The client has read the counter document.
+  ///
+  /// - Parameters:
+  ///   - seen: its shard count; less than 1 becomes 1. Without it, because the read failed or there is no counter, the known
+  ///     count stays
+  ///   - growing: whether the count has just grown. A watch passes `false`, because it learns of further growth
+  ///   - took: how long the read took, in milliseconds. A failed read and a watch pass none
+  func update(_ seen: Double?, _ growing: Bool, _ took: Int64?) {
     let read = seen ?? shardCount
     let known = read >= 1 ? read : 1.0
     if known > shardCount {
-      contention = 1.0
+      // The backend grew the count because of the contention.
+      factor = 1.0
+      waitedUntil = waitedSince
     }
     shardCount = known
     knownAt = clock()
     let isSettled = seen != nil && !growing
-    ttl = isSettled ? TallyPlanner.shardCountTtlMillis : TallyPlanner.slowAckMillis
-    sent = 0
-  }
-
-  /// A write, or a read of the shard count, is sent.
-  func requestSent() {
-    sent += 1
-    if waiting == 0 {
-      answeredAt = clock()
+    ttl = isSettled ? TallyPlanner.shardCountTtlMillis : TallyPlanner.shortShardCountTtlMillis
+    if took != nil {
+      readAt = knownAt
     }
-    waiting += 1
+    roundTrip = took ?? roundTrip
+    writes = 0
   }
 
-  /// It has an answer.
-  func requestAnswered(_ isRefused: Bool) {
-    let before = factor()
-    waiting -= 1
-    answeredAt = clock()
+  func writeSent() {
+    writes += 1
+    if pending == 0 {
+      waitingSince = clock()
+    }
+    pending += 1
+  }
+
+  /// The write has an answer.
+  ///
+  /// - Parameter isRefused: whether it was refused as contended
+  func writeAnswered(_ isRefused: Bool) {
+    let before = multiple()
+    pending -= 1
+    let now = clock()
+    waitedSince = isRefused ? now : waitingSince
+    waitedUntil = now
+    waitingSince = now
     if isRefused {
-      contention = min(before * TallyPlanner.refusedFactor, TallyPlanner.maxFactor)
+      factor = min(before * TallyPlanner.refusedFactor, TallyPlanner.maxFactor)
     } else {
-      contention = before > contention ? before : max(contention / 2, 1.0)
+      factor = max(factor / 2, 1.0)
     }
   }
 
+  /// How many shards to choose from for the next write.
   func shardsToChooseFrom() -> Double {
-    return min(factor() * shardCount, Double(TallyPlanner.maxShards))
+    return min(multiple() * shardCount, Double(TallyPlanner.maxShards))
   }
 }
 
@@ -462,14 +529,15 @@ final class TallyCounter {
   /// `once`, the user's uid, the counter counts it once, and the call succeeds if it counts already.
   ///
   /// Cost: 1 write; with `once` 2 writes, and 2 reads by the rules. The first increment reads the counter document (1 read,
-  /// awaited for a second at most); so do the first after two minutes and one in 20, unless a watch has delivered a total.
-  /// A write that is refused or contended costs 1 read more, 2 with `once`. In a watched counter, an increment that is sent
-  /// while others contend costs 1 read more.
+  /// awaited for eight seconds at most). So do the first after two minutes and one in 20 (1 read, awaited for a second at
+  /// most), unless a watch has delivered a total. A write that is refused or contended costs 1 read more, 2 with `once`. In a
+  /// watched counter, an increment that is sent while others contend costs 1 read more.
   ///
-  /// Unlike on the web, an increment goes to the SDK's queue at once if the server has not answered anything for 10
-  /// seconds: the queue keeps it on disk, so an app that is offline or killed does not lose it. Else it goes into a
-  /// transaction, and if that is refused as contended, to another shard. Increments with `once`, and those of a watched
-  /// counter that is not contended, always go to the queue, which repeats a contended write on the same shard.
+  /// An increment first awaits the read of the counter document, if it makes one. Then, unlike on the web, it goes to the
+  /// SDK's queue if the server has not answered anything for 10 seconds: the queue keeps it on disk, so an app that is offline
+  /// or killed does not lose it. Else it goes into a transaction, and if that is refused as contended, to another shard.
+  /// Increments with `once`, and those of a watched counter that is not contended, always go to the queue, which repeats a
+  /// contended write on the same shard.
   ///
   /// - Throws: `TallyError` with `counter/invalid-amount`, `counter/invalid-once` or `counter/permission-denied`
   func increment(by: Int64 = 1, once: String? = nil) async throws {
@@ -555,7 +623,7 @@ final class TallyCounter {
   /// Reads the published total. Cost: 1 read.
   func get() async throws -> TallySnapshot {
     let document = try await firestore.document(path).getDocument()
-    shardCount.update(shardsOf(document), document.get("growing") as? Bool == true)
+    shardCount.update(shardsOf(document), document.get("growing") as? Bool == true, nil)
     return snapshotOf(document)
   }
 
@@ -583,7 +651,7 @@ final class TallyCounter {
         } else if let document {
           let fromCache = document.metadata.isFromCache
           // A cache without the document does not tell the shard count.
-          if document.exists || !fromCache { self.shardCount.update(self.shardsOf(document), false) }
+          if document.exists || !fromCache { self.shardCount.update(self.shardsOf(document), false, nil) }
           let read = self.snapshotOf(document)
           view.published = read
           self.total.totalRead(read.total, TallyCounter.micros(read.asOf), fromCache)
@@ -684,7 +752,7 @@ final class TallyCounter {
   private func commitWithRetries(_ by: Int64, _ once: String?, _ undoneShard: String?) async throws -> Committed {
     await refreshShardCount()
     let plan = planFor(by, once, undoneShard)
-    shardCount.requestSent()
+    shardCount.writeSent()
     do {
       let committed: Committed
       do {
@@ -692,12 +760,12 @@ final class TallyCounter {
       } catch {
         committed = try await confirm(plan, error)
       }
-      shardCount.requestAnswered(false)
+      shardCount.writeAnswered(false)
       answeredAt = TallyCounter.clock()
       return committed
     } catch {
       let isRefused = TallyCounter.codeOf(error) == .aborted
-      shardCount.requestAnswered(isRefused)
+      shardCount.writeAnswered(isRefused)
       if !isRefused { throw error }
       answeredAt = TallyCounter.clock()
     }
@@ -858,21 +926,24 @@ final class TallyCounter {
     return snapshot
   }
 
-  /// Reads the shard count if the known one is stale. Never fails, and returns after a second at the latest.
+  /// Reads the shard count if the known one is stale. Never fails, and returns after a second at the latest, the first
+  /// time after eight.
   private func refreshShardCount() async {
     if !shardCount.isStale() { return }
     if reading == nil {
-      shardCount.requestSent()
+      let longestWait = shardCount.longestWait()
       let read = Task {
         var document: DocumentSnapshot?
+        var roundTrip: Int64?
+        let sentAt = TallyCounter.clock()
         do {
           document = try await readFromServer(firestore.document(path), 1)
+          roundTrip = TallyCounter.clock() - sentAt
           answeredAt = TallyCounter.clock()
         } catch {
           // Any shard count is safe.
         }
-        shardCount.requestAnswered(false)
-        shardCount.update(document.flatMap { shardsOf($0) }, document?.get("growing") as? Bool == true)
+        shardCount.update(document.flatMap { shardsOf($0) }, document?.get("growing") as? Bool == true, roundTrip)
         reading = nil
       }
       reading = Task {
@@ -887,7 +958,7 @@ final class TallyCounter {
             end()
           }
           Task {
-            try? await Task.sleep(nanoseconds: UInt64(TallyPlanner.slowAckMillis) * 1_000_000)
+            try? await Task.sleep(nanoseconds: UInt64(longestWait) * 1_000_000)
             end()
           }
         }

@@ -24,6 +24,7 @@ test.each(vectors.shardCounts)("shard count: $name", ({ steps }) => {
       stale,
       contended,
     ]);
+    if (step.longestWait) expect(cache._longestWait(), JSON.stringify(step)).toBe(step.longestWait);
   }
 });
 

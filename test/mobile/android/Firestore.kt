@@ -1,7 +1,7 @@
 /*
  * What Tally.kt uses of com.google.firebase.firestore: declarations of ours, after the SDK's public API (26.6), over documents
  * in memory. It knows one rule of firestore.rules: a write that adds no nonce is refused. `faults` are what happens to the next
- * commits. The SDK itself is not here: this shows that Tally.kt compiles against such an API and what it does with its answers.
+ * commits, `readFault` what happens to reads in transactions. The SDK itself is not here: this shows that Tally.kt compiles against such an API and what it does with its answers.
  */
 package com.google.firebase.firestore
 
@@ -157,6 +157,9 @@ class TransactionOptions private constructor(val maxAttempts: Int) {
   }
 }
 
+/** Ends a transaction whose read has no answer. */
+private class Unanswered : RuntimeException()
+
 class Transaction internal constructor(private val firestore: FirebaseFirestore) {
   internal val writes = mutableListOf<Write>()
 
@@ -164,7 +167,11 @@ class Transaction internal constructor(private val firestore: FirebaseFirestore)
     fun apply(transaction: Transaction): TResult?
   }
 
-  fun get(document: DocumentReference): DocumentSnapshot = firestore.read(document.path).also { firestore.lookups++ }
+  fun get(document: DocumentReference): DocumentSnapshot {
+    if (firestore.readFault == Fault.HANG) throw Unanswered()
+    if (firestore.readFault == Fault.FAIL) throw FirebaseFirestoreException("unavailable", Code.UNAVAILABLE)
+    return firestore.read(document.path).also { firestore.lookups++ }
+  }
 
   fun set(document: DocumentReference, data: Any): Transaction = add(Write(document.path, mapOf(data), true))
 
@@ -182,6 +189,9 @@ class FirebaseFirestore {
   val documents = mutableMapOf<String, Map<String, Any>>()
   val cached = mutableSetOf<String>()
   val faults = mutableListOf<Fault>()
+
+  /** `FAIL`, or `HANG` for reads that have no answer. */
+  var readFault: Fault? = null
   var transactions = 0
   var lookups = 0
 
@@ -210,6 +220,8 @@ class FirebaseFirestore {
         else if (fault == Fault.LOSE_ANSWER) failed(Code.UNAVAILABLE)
         else Tasks.forResult(result)
       }
+    } catch (error: Unanswered) {
+      return TaskCompletionSource<TResult>().task
     } catch (error: Exception) {
       return Tasks.forException(error)
     }

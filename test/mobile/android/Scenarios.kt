@@ -28,13 +28,13 @@ private class World(id: String, vararg faults: Fault) {
 
   fun writes() = shards().values.map { it["writes"] as Long }.sum()
 
-  /** A watched counter, one acknowledged write, and one without an answer for over a second: a sign of contention. */
+  /** A watched counter, one acknowledged write, and one without an answer for over two seconds: if a read has one, a sign of contention. */
   fun contend() {
     counter.watch {}
     counter.increment()
     firestore.faults.add(Fault.HANG)
     counter.increment()
-    Thread.sleep(1_050)
+    Thread.sleep(2_050)
   }
 }
 
@@ -56,6 +56,25 @@ fun main() {
   online.firestore.faults.add(Fault.ABORT)
   online.counter.increment(1, "alice")
   scenario("with `once`, it goes to the queue", listOf<Any>(2, 3L), listOf(online.firestore.transactions, online.sum()))
+
+  val fresh = FirebaseFirestore()
+  fresh.readFault = Fault.HANG
+  val first = TallyCounter.of(fresh, "views:n").increment()
+  Handler.runPosted(7_999)
+  scenario("a write waits for the first shard count", listOf(false, 0), listOf(first.isComplete, fresh.documents.size))
+  Handler.runPosted(8_000)
+  scenario("for eight seconds", listOf(true, 1), listOf(first.isComplete, fresh.documents.size))
+
+  val later = World("views:o")
+  later.firestore.documents.remove(later.path)
+  later.counter.get()
+  Thread.sleep(1_050)
+  later.firestore.readFault = Fault.HANG
+  val second = later.counter.increment()
+  Handler.runPosted(999)
+  scenario("and for a later one", listOf(false, 0), listOf(second.isComplete, later.firestore.documents.size))
+  Handler.runPosted(1_000)
+  scenario("for one second", listOf(true, 1L), listOf(second.isComplete, later.sum()))
 
   val marked = World("views:m")
   val windows = listOf("0", "1", "2", "3", "4")
@@ -98,6 +117,12 @@ fun main() {
   scenario("contention is tried again on another shard", listOf(true, 2L, 3), listOf(retried.isSuccessful, crowd.sum(), crowd.firestore.transactions))
   crowd.firestore.release()
   scenario("and the write without an answer counts, too", 3L, crowd.sum())
+
+  val offline = World("views:p")
+  offline.contend()
+  offline.firestore.readFault = Fault.FAIL
+  val kept = offline.counter.increment()
+  scenario("while no read succeeds, a write without an answer is no contention", listOf(true, 0, 2L), listOf(kept.isSuccessful, offline.firestore.transactions, offline.sum()))
 
   val silent = World("views:e")
   silent.contend()
