@@ -139,7 +139,7 @@ export const wakeUpMutations: Record<string, Mutation> = {
       next.phase === "quiet" && next.shardCount > 1 ? { ...next, nextPollAt: Math.ceil(next.asOf) + 60_000 } : next,
     ),
     breaks: ["I2"],
-    seed: 12,
+    seed: 70,
   },
   "a poll is for another instant than the document says": {
     ...publishingNext((next) => ({
@@ -172,7 +172,7 @@ export const wakeUpMutations: Record<string, Mutation> = {
     task: async ({ counterId }, run, database) =>
       database.get(`counters/${counterId}`).fields?.asOf ? await run() : undefined,
     breaks: ["I2"],
-    seed: 3,
+    seed: 16,
   },
   "every counter is swept for ever": {
     query: (plan, find) => {

@@ -6,6 +6,10 @@ import { FAULTS, type Fault } from "../faults.ts";
 import type { Micros } from "../model/values.ts";
 import { type Action, LIKES, MS, OFFSETS, PAGES, PLAIN, POSTS, type Scenario, SECOND, VOTES } from "./scenario.ts";
 
+/** Of a whole database, and for long: so it hides other faults, and few runs have it. */
+const SLOW_COMMITS: Fault = "slow commits";
+const CALL_FAULTS = FAULTS.filter((fault) => fault !== SLOW_COMMITS);
+
 export function trafficOf(seed: number): Scenario {
   const random = randomFor(seed, "scenario");
   const minShards = random.integer(1, 2);
@@ -37,7 +41,9 @@ export function trafficOf(seed: number): Scenario {
   // Each run has its own selection of faults, since many at once hide each other. Every eighth run has none.
   const isFaultless = random.chance(1 / 8);
   const share = random.next();
-  const faults = FAULTS.filter(() => random.chance(share) && !isFaultless);
+  const selected = CALL_FAULTS.filter(() => random.chance(share) && !isFaultless);
+  const isSlow = randomFor(seed, SLOW_COMMITS).chance(1 / 8) && !isFaultless;
+  const faults = isSlow ? [...selected, SLOW_COMMITS] : selected;
   const duration = SECOND * random.pick([3, 10, 10, 30, 120, 600, 1_800]);
   const count = random.integer(1, random.pick([5, 20, 60]));
   // Some runs are full of sweeps and resets, so that these rare actions coincide.
