@@ -4,10 +4,12 @@
  */
 import { describe, expect, test, vi } from "vitest";
 import {
+  CALM_RATES,
   FEW_CLIENTS,
   flashCrowd,
   MANY_CLIENTS,
   newCounter,
+  ONCE_EACH,
   onceEach,
   type Scenario,
   sawtooth,
@@ -15,7 +17,7 @@ import {
 } from "../../bench/simulation/scenarios.ts";
 import { configOf, SETTINGS, withSettings } from "../../bench/simulation/settings.ts";
 import { simulate } from "../../bench/simulation/simulate.ts";
-import { summarize, timelineOf } from "../../bench/simulation/summary.ts";
+import { type Summary, summarize, timelineOf } from "../../bench/simulation/summary.ts";
 import { ENTERPRISE_PRICES, monthlyCosts, PRICES } from "../../costs/src/index.ts";
 import { DEFAULT_CONFIG } from "../../functions/src/deploy/defaultConfig.ts";
 
@@ -161,6 +163,45 @@ describe("crowds", () => {
     }
   });
 });
+
+describe("slow connections", () => {
+  const figures = (scenario: Scenario, ...settings: string[]) => summarize(run(scenario, settings));
+
+  test.each(CALM_RATES)(
+    "of one phone in ten, with round trips of 1.5 s, cost at most a twentieth more, at %s/s",
+    (rate) => {
+      const dollars = (...settings: string[]) => figures(steady(rate, ONCE_EACH), ...settings).dollars;
+      const without = dollars();
+      expect(dollars("slow=0.1") / without).toBeLessThan(1.05);
+      expect(dollars("slow=0.1", "cold=1") / without).toBeLessThan(1.05);
+      // At 1/s, where a shard is full, two runs differ by as much.
+      expect(dollars("lossy=0.3", "jittery=0.3") / without).toBeLessThan(1.1);
+    },
+  );
+
+  test("half of a crowd on slow phones is absorbed in two calls, and makes no more shards", () => {
+    const [fast, slow] = [0, 0.5].map((share) => figures(flashCrowd(1_000, 90_000, ONCE_EACH), `slow=${share}`)) as [
+      Summary,
+      Summary,
+    ];
+    expect(slow.ackMillis.p95).toBeLessThan(3_500);
+    expect(slow.mostDocuments / fast.mostDocuments).toBeLessThan(1.5);
+  });
+});
+
+test.each([1, 8])(
+  "ten minutes of commits of 2 to 10 s cost little, with %d instances: one chain of polls",
+  (instances) => {
+    const { metrics, ...outcome } = run(steady(100, MANY_CLIENTS, 600_000), [
+      "slowCommitsFor=600000",
+      `instances=${instances}`,
+    ]);
+    expect(summarize({ metrics, ...outcome }).dollars).toBeLessThan(2.4);
+    expect(metrics.measurements).toBeLessThan(600);
+    // A measurement waits for the commit of the one before.
+    expect(metrics.staleness.quantile(0.95)).toBeLessThan(17_000);
+  },
+);
 
 test.each([
   [1, 3, 6.5],
