@@ -8,7 +8,7 @@ export function publishingPerSecond(part: DayPart, config: Settings, measuring: 
   const { writes: rate, shards, interval } = part;
   if (rate === 0) return { publishes: 0, reads: 0, tasks: 0 };
   if (isPolled(part)) {
-    const polled = { rate, interval, quietFor: 0, shardCount: shards, foldIn: Number.POSITIVE_INFINITY };
+    const polled = { rate, interval, quietFor: 0, shardCount: shards, isFoldDue: false };
     const polls = 1_000 / (pollDelay("busy", polled, config) as number);
     const earlyWakes = Math.min(polls, rate * partOfShard0(shards));
     return { publishes: polls, reads: (measuring + 1) * polls + earlyWakes, tasks: polls };

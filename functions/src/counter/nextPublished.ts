@@ -67,8 +67,8 @@ function nextPublished(
   const calmSince = isQuiet(phase) ? asOf - activity.quietFor : scaled.calmSince;
   const known = { phase, shardCount, calmSince, asOf, shardDocuments: documents };
   const unusedSince = unusedSinceAfter(cause, state, measurement, known, limits, config);
-  const foldIn = timeToFold({ ...known, unusedSince }, config);
-  const delay = pollDelay(phase, { ...activity, shardCount, foldIn }, config);
+  const isFoldDue = timeToFold({ ...known, unusedSince }, config) <= 0;
+  const delay = pollDelay(phase, { ...activity, shardCount, isFoldDue }, config);
   return {
     total,
     shardCount,

@@ -85,19 +85,19 @@ export function nextPhase(before: Phase | undefined, activity: Activity, config:
 /** What the time of the next poll depends on. */
 export interface Polled extends Pick<Activity, "rate" | "interval" | "quietFor"> {
   readonly shardCount: number;
-  /** The time until a poll folds; 0 or less if a fold is due, infinite if nothing is to be folded. */
-  readonly foldIn: Millis;
+  /** Whether the next scheduled poll folds. */
+  readonly isFoldDue: boolean;
 }
 
 /** The time from a publish to the next poll; `undefined` if the next write triggers the measurement. */
 export function pollDelay(
   phase: Phase,
-  { rate, interval, quietFor, shardCount, foldIn }: Polled,
+  { rate, interval, quietFor, shardCount, isFoldDue }: Polled,
   config: CounterSettings,
 ): Millis | undefined {
   const { maxInterval } = config;
   const { shrunk, cooling, folded } = timeline(config);
-  const until = (time: Millis) => Math.max(Math.min(time - quietFor, foldIn), maxInterval);
+  const until = (time: Millis) => Math.max(time - quietFor, maxInterval);
   const delays: Record<Phase, Millis | undefined> = {
     idle: undefined,
     // The time in which one write is expected; the interval, which is the least, applies below.
@@ -111,7 +111,7 @@ export function pollDelay(
   const delay = delays[phase];
   if (delay === undefined) return undefined;
   // An event does not fold. If events come often, each puts the poll off, so the poll that folds is the earliest possible.
-  if (foldIn <= 0) return interval;
+  if (isFoldDue) return interval;
   // Writers may still spread over several shards, whose writes trigger nothing.
   return Math.min(Math.max(shardCount > 1 ? Math.min(delay, maxInterval) : delay, interval), MAX_TASK_DELAY);
 }
