@@ -98,7 +98,8 @@ export function shardDoc(ref: CounterRef, shard: string): DocumentReference {
 }
 
 /**
- * Reads the shard count if the known one is stale, one read at a time, and waits for it: for some seconds if it is the first, else for one.
+ * Reads the shard count if the known one is stale, one read at a time, and waits for it: eight seconds at most for the first
+ * read, one second for later ones.
  * Never rejects, since a write is correct on any shard. Cost: 1 read per two minutes or 20 writes; 1 per second while writes
  * are contended, and while the counter grows or is new.
  */
@@ -109,7 +110,7 @@ export async function refreshShardCount(counter: Counter): Promise<void> {
   await Promise.race([counter._reading, sleep(_shardCountCache._longestWait(), undefined, { ref: false })]);
 
   async function read(): Promise<void> {
-    const sentAt = Date.now();
+    const sentAt = performance.now();
     const snapshot = await counterDoc(counter)
       .get()
       .catch(() => undefined);
@@ -118,7 +119,7 @@ export async function refreshShardCount(counter: Counter): Promise<void> {
       const buckets = snapshot.get("uniqueBuckets") === 256 ? 256 : 16;
       counter._uniques = { floor: snapshot.get("uniqueFloor") ?? 0, buckets };
     }
-    const roundTrip = snapshot && Date.now() - sentAt;
+    const roundTrip = snapshot && performance.now() - sentAt;
     _shardCountCache._update(snapshot?.get("shardCount"), snapshot?.get("growing"), roundTrip);
     counter._reading = undefined;
   }

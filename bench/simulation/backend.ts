@@ -27,7 +27,7 @@ import {
 import type { Clock } from "./clock.ts";
 import type { Counter, Instance } from "./counter.ts";
 import { configOf, type Settings } from "./settings.ts";
-import { commitDuration, type World } from "./world.ts";
+import { commitDelay, type World } from "./world.ts";
 
 const SWEEP_EVERY: Millis = 300_000;
 
@@ -132,7 +132,7 @@ export class Backend {
         done({ published: previous, scheduled: step.task.due });
         break;
       case "reread":
-        this.#clock.at(this.#clock.now + step.after, { run: () => this.#reread(aggregation) });
+        this.#clock.at(this.#clock.now + step.duration, { run: () => this.#reread(aggregation) });
         break;
       case "wait":
         this.#clock.at(this.#clock.now + step.duration, { run: () => this.#measure(aggregation) });
@@ -218,13 +218,13 @@ export class Backend {
     });
   }
 
-  /** Continues after a read of the database. */
-  #after(step: (now: Millis) => void, duration: Millis = 0): void {
-    this.#clock.at(this.#clock.now + this.#settings.backendLatency + duration, { run: step });
+  /** Continues after a call of the database. @param delay  how much longer than usual it takes */
+  #after(step: (now: Millis) => void, delay: Millis = 0): void {
+    this.#clock.at(this.#clock.now + this.#settings.backendLatency + delay, { run: step });
   }
 
   /** Continues when the database makes a commit. */
   #commit(step: (now: Millis) => void): void {
-    this.#after(step, commitDuration(this.#world, this.#clock.now));
+    this.#after(step, commitDelay(this.#world, this.#clock.now));
   }
 }

@@ -41,7 +41,7 @@ export class Counter {
   version = 0;
   /** What the instances of the event functions remember. */
   readonly instances: Instance[] = [];
-  /** Names of scheduled tasks. Most counters have none, so the set is created when needed. */
+  /** Names of all tasks: a name that was used is refused. Most counters have none, so the set is created when needed. */
   tasks: Set<string> | undefined;
   /** Commits not yet published: how many at which time. */
   unpublished: { at: Millis; writes: number }[] = [];

@@ -12,15 +12,16 @@ const RETRANSMITTED_AFTER: Millis = 1_000;
 /** How much longer the longest round trip of a jittery connection takes than the shortest. */
 const MOST_JITTER = 5;
 
-/** The two ways of a request. */
-export interface Trip {
-  readonly there: Millis;
-  readonly back: Millis;
+/** How long a request takes to the server, and its answer back. */
+export interface Delays {
+  readonly request: Millis;
+  readonly response: Millis;
 }
 
 export class Connection {
   readonly #settings: Settings;
   readonly #random: Random;
+  readonly #isOrdinary: boolean;
   readonly #roundTrip: Millis;
   readonly #isJittery: boolean;
   readonly #isLossy: boolean;
@@ -31,22 +32,26 @@ export class Connection {
     const is = (share: number) => share > 0 && random() < share;
     this.#settings = settings;
     this.#random = random;
-    this.#roundTrip = is(settings.slow) ? settings.roundTrip : settings.ackLatency;
+    const isSlow = is(settings.slow);
+    this.#roundTrip = isSlow ? settings.roundTrip : settings.ackLatency;
     this.#isJittery = is(settings.jittery);
     this.#isLossy = is(settings.lossy);
     const isCold = is(settings.cold);
     this.#isCold = { read: isCold, write: isCold };
+    this.#isOrdinary = !(isSlow || isCold || this.#isJittery || this.#isLossy);
   }
 
-  request(kind: "read" | "write"): Trip {
-    const { ackLatency } = this.#settings;
+  /** The delays of the next request. */
+  delays(kind: "read" | "write"): Delays {
+    if (this.#isOrdinary) return { request: 0, response: this.#roundTrip };
     const trips = this.#isCold[kind] ? 2 : 1;
     this.#isCold[kind] = false;
     const jitter = this.#isJittery ? 1 + (MOST_JITTER - 1) * this.#random() ** 2 : 1;
     const duration = this.#roundTrip * jitter;
-    const [lostThere, lostBack] = [this.#retransmissions(), this.#retransmissions()];
-    if (trips * duration + lostThere + lostBack === ackLatency) return { there: 0, back: ackLatency };
-    return { there: (trips - 0.5) * duration + lostThere, back: 0.5 * duration + lostBack };
+    return {
+      request: (trips - 0.5) * duration + this.#retransmissions(),
+      response: 0.5 * duration + this.#retransmissions(),
+    };
   }
 
   /** How much later one way ends because packets are lost. */

@@ -17,8 +17,9 @@ export interface Client {
   readonly isWatching: boolean;
   readonly connection: Connection;
   incrementsLeft: number;
-  /** When a pending read of the shard count is done, and until when writes wait for it. */
+  /** When the last read of the shard count is answered. */
   readUntil: Millis;
+  /** Until when writes wait for it. */
   waitsUntil: Millis;
   /** The publish that it has seen last. */
   seenVersion: number;
@@ -56,19 +57,19 @@ export class Population {
     }
     if (!shardCountCache._isStale()) return now;
     if (client.readUntil <= now) {
-      const { there, back } = client.connection.request("read");
-      client.readUntil = now + there + back;
+      const { request, response } = client.connection.delays("read");
+      client.readUntil = now + request + response;
       client.waitsUntil = Math.min(client.readUntil, now + shardCountCache._longestWait());
       counter.bill["shard count, by clients"]++;
       let read = counter.published;
-      if (there > 0) {
+      if (request > 0) {
         const arrived = () => {
           read = counter.published;
         };
-        this.#world.clock.at(now + there, { run: arrived });
+        this.#world.clock.at(now + request, { run: arrived });
       }
       const answered = () => {
-        shardCountCache._update(read?.shardCount, read?.growing, there + back);
+        shardCountCache._update(read?.shardCount, read?.growing, request + response);
       };
       this.#world.clock.at(client.readUntil, { run: answered });
     }

@@ -121,11 +121,11 @@ function million(): Scenario {
 }
 
 export const FEW_CLIENTS: Audience = { clients: 20, perClient: Number.POSITIVE_INFINITY };
-/** Fresh pages. */
+/** Clients that increment once: pages that were just opened. */
 export const ONCE_EACH: Audience = { clients: 1, perClient: 1 };
 export const MANY_CLIENTS: Audience = { clients: 1_000, perClient: 5 };
 
-/** Increments that show what a rate costs, and how many are enough in more than an hour. */
+/** A steady run has so many increments, but takes an hour at most. If these are fewer than the least, it goes on until it has those. */
 const ENOUGH = 20_000;
 const FEWEST = 1_800;
 
@@ -172,8 +172,8 @@ const RATES = [0.5, 1, 10, 100, 1_000];
 /** Made anew for each run, as some keep a state. */
 export type Scenarios = ReadonlyMap<string, () => Scenario>;
 
-/** The rates at which slow connections are compared, by fresh pages. */
-export const CALM_RATES = [0.01, 0.1, 1, 10];
+/** Increments per second at which slow connections are compared with others. */
+export const CONNECTION_RATES = [0.01, 0.1, 1, 10];
 
 const byName = (all: readonly (() => Scenario)[]): Scenarios => new Map(all.map((create) => [create().name, create]));
 
@@ -191,6 +191,6 @@ export const SCENARIOS = byName([
   million,
   ...[FEW_CLIENTS, MANY_CLIENTS].flatMap((audience) => RATES.map((rate) => () => steady(rate, audience))),
   () => flashCrowd(1_000, undefined, ONCE_EACH),
-  ...CALM_RATES.map((rate) => () => steady(rate, ONCE_EACH)),
+  ...CONNECTION_RATES.map((rate) => () => steady(rate, ONCE_EACH)),
   () => onceEach(),
 ]);

@@ -5,7 +5,7 @@ import type { Metrics } from "./metrics.ts";
 import { type Settings, SLOW_COMMITS_AT } from "./settings.ts";
 
 /** How much longer than usual a commit takes that begins now. */
-export function commitDuration({ settings, random }: World, now: Millis): Millis {
+export function commitDelay({ settings, random }: World, now: Millis): Millis {
   const { slowCommitsFor, slowestCommit } = settings;
   const isSlow = now >= SLOW_COMMITS_AT && now < SLOW_COMMITS_AT + slowCommitsFor;
   return isSlow ? slowestCommit * (0.2 + 0.8 * random()) : 0;

@@ -14,7 +14,7 @@ import type { Step } from "./clock.ts";
 import type { Counter } from "./counter.ts";
 import { PROMPT } from "./metrics.ts";
 import type { Client, Population } from "./population.ts";
-import { commitDuration, type World } from "./world.ts";
+import { commitDelay, type World } from "./world.ts";
 
 const FIRST_BACKOFF: Millis = 1_000;
 const BACKOFF_FACTOR = 1.5;
@@ -28,8 +28,7 @@ export class Write implements Step {
   readonly #client: Client;
   readonly issuedAt: Millis;
   #sentAt: Millis = 0;
-  /** From the server to the client. */
-  #back: Millis = 0;
+  #responseDelay: Millis = 0;
   #shard = "0";
   #attempts = 0;
   #isQueued = false;
@@ -74,11 +73,11 @@ export class Write implements Step {
   }
 
   #transmit(now: Millis): void {
-    const { there, back } = this.#client.connection.request("write");
-    this.#back = back;
+    const { request, response } = this.#client.connection.delays("write");
+    this.#responseDelay = response;
     this.#state = "sent";
-    if (there === 0) this.#attempt(now);
-    else this.#world.clock.at(now + there, this);
+    if (request === 0) this.#attempt(now);
+    else this.#world.clock.at(now + request, this);
   }
 
   #attempt(now: Millis): void {
@@ -90,7 +89,7 @@ export class Write implements Step {
       return;
     }
     const wait = this.#counter.shard(Number(this.#shard)).offer(now, settings);
-    const duration = wait === undefined ? 0 : wait + commitDuration(this.#world, now);
+    const duration = wait === undefined ? 0 : wait + commitDelay(this.#world, now);
     if (wait === 0 && duration === 0) {
       this.#commit(now);
       return;
@@ -102,7 +101,7 @@ export class Write implements Step {
       return;
     }
     this.#state = this.#isQueued ? "retried" : "refused";
-    clock.at(now + settings.refusedAfter + this.#back + (this.#isQueued ? this.#backoff() : 0), this);
+    clock.at(now + settings.refusedAfter + this.#responseDelay + (this.#isQueued ? this.#backoff() : 0), this);
   }
 
   #backoff(): Millis {
@@ -136,7 +135,7 @@ export class Write implements Step {
     window.committed++;
     this.#backend.committed(this.#counter, this.#shard, isCreation, at);
     // A prompt acknowledgement changes nothing that happens before it, so it needs no step of its own.
-    const acknowledgedAt = now + this.#back;
+    const acknowledgedAt = now + this.#responseDelay;
     if (acknowledgedAt - this.#sentAt <= PROMPT) this.#acknowledge(acknowledgedAt);
     else {
       this.#state = "committed";

@@ -30,8 +30,8 @@ export type Fault = (typeof FAULTS)[number];
 const MS = 1_000;
 const SECOND = 1_000 * MS;
 
-/** All commits are slow for this long, and then as fast as ever for as long. */
-const SLOW_SPELL = 120 * SECOND;
+/** Commits are slow for this long, then normal for as long, and so on. */
+const SLOW_PERIOD = 120 * SECOND;
 
 export class Faults {
   /** Faults are disabled when the traffic has ended and late deliveries arrive. */
@@ -65,11 +65,11 @@ export class Faults {
   }
 
   /**
-   * How much longer than others a commit takes that is sent now: two to ten seconds while the whole database is slow. The time stands for
-   * a random number, so that runs without this fault stay as they are.
+   * How much longer than others a commit takes that is sent now: two to ten seconds while the whole database is slow. It is derived
+   * from the time instead of a random number, so that other faults stay as they are.
    */
   commitDelay(now: Micros): Micros {
-    const isSlow = Math.floor(now / SLOW_SPELL) % 2 === 1;
+    const isSlow = Math.floor(now / SLOW_PERIOD) % 2 === 1;
     return isSlow && this.inject("slow commits") ? 2 * SECOND + ((7_919 * now) % (8 * SECOND)) : 0;
   }
 

@@ -90,7 +90,7 @@ test.each(NAMED)("the mutation is found: %s", { timeout: 60_000 }, async (mutati
   expect(breaks, failed?.message ?? "not found").toContain(failed?.message.split(":")[0]);
 });
 
-test("I4: however slow the database, all instances together measure a busy counter 1.1 times an interval", {
+test("I4: with slow commits or failing calls, all instances together measure a busy counter 1.1 times per interval", {
   timeout: 120_000,
 }, async () => {
   const { scenarioOf, simulate } = entry;
@@ -103,6 +103,7 @@ test("I4: however slow the database, all instances together measure a busy count
     const counting: Mutation = {
       decide: (decide, ...args) => {
         const step = decide(...args);
+        // A measurement follows each of these steps.
         if (["measure", "wait", "fold", "prepare"].includes(step.do)) measurements++;
         return step;
       },

@@ -118,8 +118,9 @@ export function counterDoc(ref: CounterRef): DocumentReference {
  * Reads the shard count if the known one is stale, one read at a time. Never rejects, because any count is safe. Cost: 1 read
  * in two minutes or 20 writes; 1 read a second while writes are contended, and while the counter grows or is new.
  *
- * @returns the read: a write awaits it, for a second at most, or for some if it is the first. `undefined` if the count is fresh. The wait
- *          ends where it could lose the write: when the page is hidden or left, and offline
+ * @returns the read, which a write awaits: the first one for eight seconds at most, later ones for one. `undefined` if the count is
+ *          fresh, the page is hidden or the device is offline. If the page becomes hidden meanwhile, the wait ends: a longer one
+ *          could lose the write
  */
 export function refreshShardCount(counter: Counter): Promise<void> | undefined {
   // First, because it refuses what is no reference.
@@ -128,30 +129,27 @@ export function refreshShardCount(counter: Counter): Promise<void> | undefined {
   if (!_shardCountCache._isStale()) return;
   counter._reading ??= new Promise<void>((resolve) => {
     const { document: page } = globalThis;
-    const sentAt = performance.now();
-    const endWait = () => resolve();
-    setTimeout(endWait, _shardCountCache._longestWait());
-    page?.addEventListener("visibilitychange", endWait);
-    readFromServer(document, 1)
-      .then(
-        (snapshot) => {
-          counter._latest = snapshot;
-          return performance.now() - sentAt;
-        },
-        () => {
-          counter._latest = undefined;
-        },
-      )
-      .then((roundTrip) => {
-        _shardCountCache._update(
-          counter._latest?.get("shardCount"),
-          counter._latest?.get("growing"),
-          roundTrip as number,
-        );
-        page?.removeEventListener("visibilitychange", endWait);
-        counter._reading = undefined;
-        resolve();
-      });
+    const endIfHidden = () => {
+      if (isHiddenOrOffline()) resolve();
+    };
+    page?.addEventListener?.("visibilitychange", endIfHidden);
+    const timer = setTimeout(resolve, _shardCountCache._longestWait());
+    let sentAt = 0;
+    const end = (snapshot?: DocumentSnapshot, roundTrip?: number) => {
+      counter._latest = snapshot;
+      _shardCountCache._update(snapshot?.get("shardCount"), snapshot?.get("growing"), roundTrip);
+      page?.removeEventListener?.("visibilitychange", endIfHidden);
+      clearTimeout(timer);
+      counter._reading = undefined;
+      resolve();
+    };
+    const read = readFromServer(document, 1, () => {
+      sentAt = performance.now();
+    });
+    read.then(
+      (snapshot) => end(snapshot, performance.now() - sentAt),
+      () => end(),
+    );
   });
   return isHiddenOrOffline() ? undefined : counter._reading;
 }
@@ -177,14 +175,17 @@ export function isHiddenOrOffline(): boolean | undefined {
  * Reads a document from the server, in a transaction that commits nothing. Without one, the SDK would open a stream to watch
  * the document, and would add this client's unsent writes to it. Cost: 1 read.
  *
+ * @param onSent - called when the request is sent: the SDK first waits for the commit of another transaction
  * @returns `undefined` if the rules do not let this client read it
  */
 export async function readFromServer(
   document: DocumentReference,
   maxAttempts: number,
+  onSent?: () => void,
 ): Promise<DocumentSnapshot | undefined> {
   let snapshot: DocumentSnapshot | undefined;
   const read = async (transaction: Transaction) => {
+    onSent?.();
     snapshot = await transaction.get(document);
     // Ends the transaction without a commit.
     throw { code: "permission-denied" };

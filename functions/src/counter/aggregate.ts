@@ -60,7 +60,7 @@ export async function aggregate(backend: Backend, state: CounterState, cause: Ca
         await schedule({ counterId, ...step.task });
         return { published: previous, scheduled: step.task.due };
       case "reread":
-        await sleep(step.after);
+        await sleep(step.duration);
         current = await readCounter(current.ref, features);
         break;
       case "wait":
@@ -80,7 +80,7 @@ export async function aggregate(backend: Backend, state: CounterState, cause: Ca
           if (!cause.isAttempt) throw error;
           logError("could not fold shards; the total is published all the same", { counter: counterId, error });
           // The next fold is one cool-down later, as if all had been written.
-          folded = { lastWritten: now() };
+          folded = { lastWritten: measurement && toMillis(measurement.asOf) };
         }
         measurement = await measureCounter(backend, current);
         break;

@@ -117,11 +117,11 @@ describe("before anything is measured", () => {
     expect(inWords(decide(cause, { previous }, now, 0, defaults))).toBe(answer);
   });
 
-  describe("while the poll that the document names is not published", () => {
+  describe("while the poll at `nextPollAt` is not published", () => {
     const previous = { ...(situations.scattered as Published), nextPollAt: T + 10_000 };
     const steps = (cause: Cause, times: readonly number[], updatedAt = T + 50) =>
       times.map((now) => decide(cause, { previous, updatedAt }, T + now, 0, defaults));
-    const wait = (after: number) => ({ do: "reread", after });
+    const wait = (duration: number) => ({ do: "reread", duration });
     const measure = { do: "measure" };
 
     test("another poll waits for the longest interval", () => {

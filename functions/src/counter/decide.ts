@@ -24,8 +24,8 @@ export type Step =
   | { readonly do: "nothing" }
   | { readonly do: "schedule"; readonly task: ScheduledTask }
   | { readonly do: "measure" }
-  /** Another publish is expected any moment: wait, then read the counter document again. */
-  | { readonly do: "reread"; readonly after: Millis }
+  /** The poll at `nextPollAt` is not published yet: sleep, then read the counter document again. */
+  | { readonly do: "reread"; readonly duration: Millis }
   /** The database's clock or its snapshot is behind: wait, then measure again. */
   | { readonly do: "wait"; readonly duration: Millis }
   /**
@@ -74,8 +74,8 @@ function decideUnmeasured(cause: Cause, known: KnownState, now: Millis, config: 
   const due = dueAfter(known.previous, config, cause);
   if (now < due)
     return { do: "schedule", task: { due: Math.max(due, cause.at), kind: cause.isPoll ? "poll" : "followUp" } };
-  const after = waitForPublish(cause, known, now, config);
-  return after > 0 ? { do: "reread", after } : { do: "measure" };
+  const duration = waitForPublish(cause, known, now, config);
+  return duration > 0 ? { do: "reread", duration } : { do: "measure" };
 }
 
 /** When the next publish is due; at once if there is none yet. */
@@ -131,12 +131,18 @@ function isCovered(cause: Cause, { asOf, phase, nextPollAt }: Published, snapsho
   return at <= asOf - snapshotLag || (maySuffice && nextPollAt !== null && nextPollAt >= at);
 }
 
+/** A commit ends after this time. */
+const LONGEST_WAIT: Millis = 10_000;
+
 /**
- * How long to wait before the counter document is read again, while the poll that it names is not published; 0 or less if this cause
- * may measure. So a counter has one chain of polls, however long a commit takes: the poll that the document names measures at once.
- * A later poll waits for the publish that has scheduled it, or for another that makes it obsolete. If neither comes, as after a crash, the
- * wait ends after the longest interval. A later write waits twice as long as the last publish took. If it then measures, it begins a
- * second chain, and of these polls, too, the document names one.
+ * How long to sleep before the counter document is read again; 0 or less if this cause may measure.
+ *
+ * The poll at `nextPollAt` measures at once. A later poll waits for the publish of that one, so a counter has one chain of polls, however
+ * long a commit takes. If the publish does not come, as after a crash, the later poll measures after the longest interval. A write after
+ * `nextPollAt` waits twice as long as the last publish took. If it then measures, its publish replaces `nextPollAt`, and makes earlier polls
+ * obsolete. No cause waits for longer than a commit may take.
+ *
+ * @param known  without `updatedAt`, as an instance remembers it, a write does not wait
  */
 function waitForPublish(
   { at, isPoll, isAttempt }: Cause,
@@ -145,6 +151,6 @@ function waitForPublish(
   { minInterval, maxInterval }: CounterConfig,
 ): Millis {
   if (!previous || isAttempt || (previous.nextPollAt ?? at) >= at) return 0;
-  const longest = isPoll ? maxInterval : Math.min(2 * (updatedAt - previous.asOf), maxInterval);
-  return Math.min(at + longest - now, minInterval);
+  const longest = isPoll ? maxInterval : 2 * (updatedAt - previous.asOf);
+  return Math.min(at + Math.min(longest, LONGEST_WAIT) - now, minInterval);
 }

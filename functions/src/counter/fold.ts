@@ -49,8 +49,10 @@ export async function fold(
     const foldedHere = await foldBatch(shards, quiet);
     candidates += unused.length;
     folded += foldedHere;
-    if (unused.length > foldedHere)
-      lastWritten = Math.max(lastWritten ?? 0, ...unused.map(({ updatedAt }) => toMillis(updatedAt)));
+    const left = unused.filter((shard) => !quiet.includes(shard)).map(({ updatedAt }) => updatedAt);
+    // A batch fails if a shard was written after it was listed.
+    if (foldedHere < quiet.length) left.push(page.readTime);
+    if (left.length > 0) lastWritten = Math.max(lastWritten ?? 0, ...left.map(toMillis));
     if (page.size < FOLD_PAGE_SIZE) return { documents, candidates, folded, lastWritten };
   }
 }

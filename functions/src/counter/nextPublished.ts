@@ -81,7 +81,7 @@ function nextPublished(
     asOf,
     phase,
     // Whole milliseconds: the task must be due at the very instant that the document names.
-    nextPollAt: kept ? kept.nextPollAt : delay === undefined ? null : Math.ceil(asOf + delay),
+    nextPollAt: kept ? postponed(kept, asOf + activity.interval) : delay === undefined ? null : Math.ceil(asOf + delay),
     calmSince,
     unusedSince,
     shardDocuments: documents,
@@ -124,6 +124,11 @@ function scale(
     : decideScaling(demand, before, toMillis(asOf), fewest, config);
   // A reservation alone is not growth.
   return { shardCount, calmSince, isGrown: shardCount > Math.max(before.shardCount, fewest) };
+}
+
+/** The poll of a kept phase. It cannot come before the next publish is due. */
+function postponed({ nextPollAt }: Published, due: Millis): Millis | null {
+  return nextPollAt === null ? null : Math.max(nextPollAt, Math.ceil(due));
 }
 
 /** How long a quiet counter has had no writes; 0 in the other phases. */

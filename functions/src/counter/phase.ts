@@ -83,7 +83,7 @@ export function nextPhase(before: Phase | undefined, activity: Activity, config:
 }
 
 /** What the time of the next poll depends on. */
-export interface Polled extends Pick<Activity, "rate" | "interval" | "quietFor"> {
+export interface PollTiming extends Pick<Activity, "rate" | "interval" | "quietFor"> {
   readonly shardCount: number;
   /** Whether the next scheduled poll folds. */
   readonly isFoldDue: boolean;
@@ -92,7 +92,7 @@ export interface Polled extends Pick<Activity, "rate" | "interval" | "quietFor">
 /** The time from a publish to the next poll; `undefined` if the next write triggers the measurement. */
 export function pollDelay(
   phase: Phase,
-  { rate, interval, quietFor, shardCount, isFoldDue }: Polled,
+  { rate, interval, quietFor, shardCount, isFoldDue }: PollTiming,
   config: CounterSettings,
 ): Millis | undefined {
   const { maxInterval } = config;
@@ -110,7 +110,7 @@ export function pollDelay(
   };
   const delay = delays[phase];
   if (delay === undefined) return undefined;
-  // An event does not fold. If events come often, each puts the poll off, so the poll that folds is the earliest possible.
+  // Only a poll folds, and each publish by an event puts the poll off. So once a fold is due, the poll comes after the shortest time.
   if (isFoldDue) return interval;
   // Writers may still spread over several shards, whose writes trigger nothing.
   return Math.min(Math.max(shardCount > 1 ? Math.min(delay, maxInterval) : delay, interval), MAX_TASK_DELAY);

@@ -65,7 +65,7 @@ export interface CorePublished {
   readonly nextPollAt: Millis | null;
   /** In a quiet phase, since when nothing was written. In the others, since when the rate is low enough to shrink, or `null`. */
   readonly calmSince: Millis | null;
-  /** Since when shards may be unused, as far as no fold has decided it; `null` if none can be folded. See unusedShards.ts. */
+  /** Since when some shards may be unused; `null` if there is nothing to fold. See unusedShards.ts. */
   readonly unusedSince: Millis | null;
   /** How many documents `shards` had. */
   readonly shardDocuments: number;

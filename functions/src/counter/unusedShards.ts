@@ -7,8 +7,9 @@
  *              ▲                                        │ it leaves some: written within the cool-down
  *              └──────── at the last of their writes ───┘
  *
- * A fold reads all shards, so a counter is folded at most twice in a cool-down: what the first fold leaves is quiet at the second, unless it
- * was written after the first. (If another publish comes before that of the fold, a counter with one page of shards is folded again.)
+ * A fold reads every shard. A counter is folded about twice in a cool-down at most: the second fold is due when the last shard that the
+ * first has left has been quiet for a cool-down. If another publish comes before that of the folding poll, the fold is repeated, but not where
+ * there are many shards.
  */
 import { BASE_SHARD } from "../../../core/src/index.ts";
 import type { Cause } from "./cause.ts";
@@ -30,18 +31,18 @@ export function firstUnused({ phase, shardCount }: InUse, { keptShards, foldsOnl
   return phase === "cooling" && !foldsOnlyEmpty ? keptShards : Math.max(shardCount, keptShards);
 }
 
-/** Whether this is the poll that may fold: the one that the last publish has scheduled, so one instance folds. */
-export function isFoldingPoll({ isPoll, at }: Cause, previous: Published | undefined): boolean {
-  return isPoll && at === previous?.nextPollAt;
+/** Whether this poll may fold: the one at `nextPollAt`, so that one instance folds, or another attempt. */
+export function isFoldingPoll({ isPoll, at, isAttempt }: Cause, previous: Published | undefined): boolean {
+  return isPoll && (isAttempt === true || at === previous?.nextPollAt);
 }
 
 /**
  * Since when shards may be unused, after a publish; `null` if none can be folded.
  *
- * A list shows which shards there are. A sum shows only their number. More shards than are in use prove that some are unused. Fewer prove
- * nothing, since shards in use may be missing. Then shards may be unused from the publish on that finds more of them, or fewer in use, until a
- * fold has read them. A counter with more than one page of shards is folded only on proof: it is polled for its shards in use anyway, so
- * unused ones cost less than a fold.
+ *     a list: none beyond the index                                          null
+ *     a list or a sum: more shards than are in use                           some are unused
+ *     a sum: more documents than before, or fewer shards in use              some may be unused, until a fold has listed them
+ *     the same, with more than one page of documents                         null: the fold would cost more than they do
  */
 export function unusedSinceAfter(
   cause: Cause,
@@ -61,7 +62,7 @@ export function unusedSinceAfter(
   // Shards that no fold can move, such as malformed ones, are read again one cool-down later.
   if (folded) return folded.lastWritten ?? (beyond > 0 ? next.asOf : null);
   if (typeof previous?.unusedSince === "number") {
-    // This publish makes that of the folding poll fail. The next poll does not read many shards again.
+    // Another instance may be folding now, and this publish makes its publish fail. So a fold of many shards counts as done.
     const isRepeated = documents > FOLD_PAGE_SIZE && mayBeFolding(cause, previous, next.asOf, config);
     return isRepeated ? next.asOf : previous.unusedSince;
   }
@@ -79,14 +80,15 @@ function mayBeFolding(cause: Cause, previous: Published, asOf: Millis, config: C
 }
 
 /**
- * The time until a poll folds; 0 or less if a fold is due, infinite if nothing is to be folded. A cooling counter with many shards is folded
- * when all silent ones can go, so that they are read once.
+ * The time until a poll folds; 0 or less if a fold is due, infinite if nothing is to be folded. A cooling counter with many shards is
+ * folded when all silent ones can go, so that they are read once.
  */
 export function timeToFold(
   { phase, asOf, calmSince, unusedSince, shardDocuments }: Timed,
   { shrinkCooldown }: Cooldown,
 ): Millis {
   if (unusedSince === null) return Number.POSITIVE_INFINITY;
-  const isOnce = phase === "cooling" && shardDocuments > FOLD_PAGE_SIZE;
-  return Math.max(unusedSince, (isOnce && calmSince) || 0) + shrinkCooldown - asOf;
+  const foldsAllAtOnce = phase === "cooling" && shardDocuments > FOLD_PAGE_SIZE;
+  const since = foldsAllAtOnce ? Math.max(unusedSince, calmSince ?? 0) : unusedSince;
+  return since + shrinkCooldown - asOf;
 }

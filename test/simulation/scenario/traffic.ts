@@ -6,9 +6,9 @@ import { FAULTS, type Fault } from "../faults.ts";
 import type { Micros } from "../model/values.ts";
 import { type Action, LIKES, MS, OFFSETS, PAGES, PLAIN, POSTS, type Scenario, SECOND, VOTES } from "./scenario.ts";
 
-/** Of a whole database, and for long: so it hides other faults, and few runs have it. */
+/** This fault slows every commit down for minutes. It hides other faults, so few runs have it. */
 const SLOW_COMMITS: Fault = "slow commits";
-const CALL_FAULTS = FAULTS.filter((fault) => fault !== SLOW_COMMITS);
+const OTHER_FAULTS = FAULTS.filter((fault) => fault !== SLOW_COMMITS);
 
 export function trafficOf(seed: number): Scenario {
   const random = randomFor(seed, "scenario");
@@ -41,7 +41,7 @@ export function trafficOf(seed: number): Scenario {
   // Each run has its own selection of faults, since many at once hide each other. Every eighth run has none.
   const isFaultless = random.chance(1 / 8);
   const share = random.next();
-  const selected = CALL_FAULTS.filter(() => random.chance(share) && !isFaultless);
+  const selected = OTHER_FAULTS.filter(() => random.chance(share) && !isFaultless);
   const isSlow = randomFor(seed, SLOW_COMMITS).chance(1 / 8) && !isFaultless;
   const faults = isSlow ? [...selected, SLOW_COMMITS] : selected;
   const duration = SECOND * random.pick([3, 10, 10, 30, 120, 600, 1_800]);
