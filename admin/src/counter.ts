@@ -98,8 +98,8 @@ export function shardDoc(ref: CounterRef, shard: string): DocumentReference {
 }
 
 /**
- * Reads the shard count if the known one is stale, one read at a time, and waits for it: for some seconds if it is the first, else for one.
- * Never rejects, since a write is correct on any shard. Cost: 1 read per two minutes or 20 writes; 1 per second while writes
+ * Reads the shard count if the known one is stale, one read at a time. Waits for the first read for eight seconds at most, for later ones
+ * for one. Never rejects, since a write is correct on any shard. Cost: 1 read per two minutes or 20 writes; 1 per second while writes
  * are contended, and while the counter grows or is new.
  */
 export async function refreshShardCount(counter: Counter): Promise<void> {

@@ -118,8 +118,8 @@ export function counterDoc(ref: CounterRef): DocumentReference {
  * Reads the shard count if the known one is stale, one read at a time. Never rejects, because any count is safe. Cost: 1 read
  * in two minutes or 20 writes; 1 read a second while writes are contended, and while the counter grows or is new.
  *
- * @returns the read: a write awaits it, for a second at most, or for some if it is the first. `undefined` if the count is fresh. The wait
- *          ends where it could lose the write: when the page is hidden or left, and offline
+ * @returns the read. A write awaits the first one for eight seconds at most, and later ones for one. The wait also ends when the page is
+ *          hidden or left. `undefined` if the count is fresh, and while the page is hidden or offline: then a wait could lose the write
  */
 export function refreshShardCount(counter: Counter): Promise<void> | undefined {
   // First, because it refuses what is no reference.
