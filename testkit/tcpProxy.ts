@@ -21,15 +21,19 @@ export interface CuttingProxy extends Proxy {
 
 /** Delays what passes, in each direction, by `latencyMs`. Order and bandwidth stay as they are. */
 export async function delayingProxy(target: string, latencyMs: number): Promise<Proxy> {
-  return await listen(target, (client, server) => {
-    for (const [from, to] of [
-      [client, server],
-      [server, client],
-    ] as const) {
-      from.on("data", (chunk) => setTimeout(() => to.writable && to.write(chunk), latencyMs));
-      from.on("end", () => setTimeout(() => to.end(), latencyMs));
-    }
-  });
+  return await listen(
+    target,
+    (client, server) => {
+      for (const [from, to] of [
+        [client, server],
+        [server, client],
+      ] as const) {
+        from.on("data", (chunk) => setTimeout(() => to.writable && to.write(chunk), latencyMs));
+        from.on("end", () => setTimeout(() => to.end(), latencyMs));
+      }
+    },
+    latencyMs,
+  );
 }
 
 /** Passes everything on until told to withhold. */
@@ -60,7 +64,8 @@ export async function cuttingProxy(target: string): Promise<CuttingProxy> {
   };
 }
 
-async function listen(target: string, pass: (client: Socket, server: Socket) => void): Promise<Proxy> {
+/** @param latencyMs - how long `pass` takes to pass data on, also from a socket that closes meanwhile */
+async function listen(target: string, pass: (client: Socket, server: Socket) => void, latencyMs = 0): Promise<Proxy> {
   const [host, port] = target.split(":");
   const sockets = new Set<Socket>();
   const server = createServer((client) => {
@@ -74,7 +79,8 @@ async function listen(target: string, pass: (client: Socket, server: Socket) => 
       socket.on("error", () => other.destroy());
       socket.on("close", () => {
         sockets.delete(socket);
-        other.destroy();
+        if (latencyMs === 0) other.destroy();
+        else setTimeout(() => other.destroySoon(), latencyMs);
       });
     }
     pass(client, upstream);

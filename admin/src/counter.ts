@@ -99,8 +99,7 @@ export function shardDoc(ref: CounterRef, shard: string): DocumentReference {
 
 /**
  * Reads the shard count if the known one is stale, one read at a time, and waits for it: eight seconds at most for the first
- * read, one second for later ones.
- * Never rejects, since a write is correct on any shard. Cost: 1 read per two minutes or 20 writes; 1 per second while writes
+ * read, one second for later ones. Never rejects, since a write is correct on any shard. Cost: 1 read per two minutes or 20 writes; 1 per second while writes
  * are contended, and while the counter grows or is new.
  */
 export async function refreshShardCount(counter: Counter): Promise<void> {

@@ -43,10 +43,11 @@ export interface IncrementOptions {
  * - without `once`, if `onCounter` watches the counter and it is neither new, growing nor contended.
  *
  * Cost: 1 write; with `once` 2 writes, and 2 reads by the rules. The first increment of a counter by this client first reads
- * the counter document (1 read, awaited for a second at most). So do the first increment after two minutes and one in 20,
- * unless `onCounter` has delivered a total since, without `via`; and the first in each second of contention. While `onCounter` watches a counter that is new, growing or
- * contended, each increment reads its timestamp (1 read). So does one in 20 of those that go to the queue otherwise. A contended write
- * costs 1 more read; a refused one 1, or 2 with `once`.
+ * the counter document (1 read, awaited for eight seconds at most). So do the first increment after two minutes and one in 20
+ * (1 read, awaited for a second at most), unless `onCounter` has delivered a total since, without `via`; and the first in each second
+ * of contention. No increment waits for a read while the page is hidden or offline. While `onCounter` watches a counter that is new,
+ * growing or contended, each increment reads its timestamp (1 read). So does one in 20 of those that go to the queue otherwise. A
+ * contended write costs 1 more read; a refused one 1, or 2 with `once`.
  *
  * @param by - a number within ±2⁵³, not 0; 1 if it is left out. The default rules accept 1 alone
  * @throws CounterError `counter/invalid-amount`, `counter/invalid-once` before any I/O, also for `undefined`;

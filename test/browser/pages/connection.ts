@@ -1,6 +1,12 @@
 /** How a page reaches the emulators, and the parameters in its address. */
 import { initializeApp } from "firebase/app";
-import { connectFirestoreEmulator, initializeFirestore, persistentLocalCache, setLogLevel } from "firebase/firestore";
+import {
+  connectFirestoreEmulator,
+  initializeFirestore,
+  persistentLocalCache,
+  persistentMultipleTabManager,
+  setLogLevel,
+} from "firebase/firestore";
 
 /** The query parameters of the page. */
 export const parameters = new URL(location.href).searchParams;
@@ -13,9 +19,13 @@ export const app = initializeApp({
   apiKey: "any",
 });
 
-export const db = initializeFirestore(app, parameters.has("persistent") ? { localCache: persistentLocalCache() } : {});
+const tabManager = persistentMultipleTabManager();
+const onDisk = () => persistentLocalCache(parameters.has("tabs") ? { tabManager } : {});
+export const db = initializeFirestore(app, parameters.has("persistent") ? { localCache: onDisk() } : {});
 
-const [host = "", port] = (process.env.FIRESTORE_EMULATOR_HOST as string).split(":");
+// `firestore` is another address, such as a proxy's.
+const address = parameters.get("firestore") ?? (process.env.FIRESTORE_EMULATOR_HOST as string);
+const [host = "", port] = address.split(":");
 connectFirestoreEmulator(db, host, Number(port));
 
 // The tests break connections and have writes refused on purpose, so the SDK does not log them.
