@@ -58,7 +58,7 @@ export class Population {
     if (client.readUntil <= now) {
       const { there, back } = client.connection.request("read");
       client.readUntil = now + there + back;
-      client.waitsUntil = Math.min(client.readUntil, now + shardCountCache._longestWait());
+      client.waitsUntil = Math.min(client.readUntil, now + shardCountCache._countTimeout());
       counter.bill["shard count, by clients"]++;
       let read = counter.published;
       if (there > 0) {

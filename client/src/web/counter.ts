@@ -130,7 +130,7 @@ export function refreshShardCount(counter: Counter): Promise<void> | undefined {
     const { document: page } = globalThis;
     const sentAt = performance.now();
     const endWait = () => resolve();
-    setTimeout(endWait, _shardCountCache._longestWait());
+    setTimeout(endWait, _shardCountCache._countTimeout());
     page?.addEventListener("visibilitychange", endWait);
     readFromServer(document, 1)
       .then(
