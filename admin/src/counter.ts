@@ -106,7 +106,7 @@ export async function refreshShardCount(counter: Counter): Promise<void> {
   const { _shardCountCache } = counter;
   if (!_shardCountCache._isStale()) return;
   counter._reading ??= read();
-  await Promise.race([counter._reading, sleep(_shardCountCache._longestWait(), undefined, { ref: false })]);
+  await Promise.race([counter._reading, sleep(_shardCountCache._countTimeout(), undefined, { ref: false })]);
 
   async function read(): Promise<void> {
     const sentAt = performance.now();

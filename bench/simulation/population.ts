@@ -59,7 +59,7 @@ export class Population {
     if (client.readUntil <= now) {
       const { request, response } = client.connection.delays("read");
       client.readUntil = now + request + response;
-      client.waitsUntil = Math.min(client.readUntil, now + shardCountCache._longestWait());
+      client.waitsUntil = Math.min(client.readUntil, now + shardCountCache._countTimeout());
       counter.bill["shard count, by clients"]++;
       let read = counter.published;
       if (request > 0) {

@@ -3,12 +3,13 @@ import { describe, expect, test } from "vitest";
 import { MAX_SHARDS } from "./layout.ts";
 import { createShardCountCache, type ShardCountCache } from "./shardCountCache.ts";
 import {
-  FIRST_COUNT_MS,
-  LATER_COUNT_MS,
+  FIRST_COUNT_TIMEOUT_MS,
+  LATER_COUNT_TIMEOUT_MS,
+  OFFLINE_AFTER_MS,
   SHARD_COUNT_TTL_MS,
   SHARD_COUNT_TTL_WRITES,
   SHORT_SHARD_COUNT_TTL_MS,
-  SLOW_MEMORY_MS,
+  SLOW_ANSWER_TTL_MS,
   SLOW_WRITE_MS,
 } from "./timeouts.ts";
 
@@ -100,19 +101,19 @@ describe("the known shard count", () => {
 
 test("a write waits for the first count for eight seconds, for later ones for one", () => {
   const one = client();
-  expect(one.cache._longestWait()).toBe(FIRST_COUNT_MS);
+  expect(one.cache._countTimeout()).toBe(FIRST_COUNT_TIMEOUT_MS);
   one.cache._update();
-  expect(one.cache._longestWait()).toBe(LATER_COUNT_MS);
+  expect(one.cache._countTimeout()).toBe(LATER_COUNT_TIMEOUT_MS);
 });
 
 describe("a slow write", () => {
   /** A client whose write is pending while a read of the count takes so long. */
-  const waiting = (shardCount: number, roundTrip: number) => {
-    const one = client(shardCount, false, roundTrip);
+  const waiting = (shardCount: number, readMillis: number) => {
+    const one = client(shardCount, false, readMillis);
     one.later(SHARD_COUNT_TTL_MS / 2);
     one.cache._writeSent();
-    one.later(roundTrip);
-    one.cache._update(shardCount, false, roundTrip);
+    one.later(readMillis);
+    one.cache._update(shardCount, false, readMillis);
     return one;
   };
 
@@ -147,7 +148,7 @@ describe("a slow write", () => {
   });
 
   test("is forgotten with the next prompt answer, and ten seconds after its own", () => {
-    expect(SLOW_MEMORY_MS).toBe(10_000);
+    expect(SLOW_ANSWER_TTL_MS).toBe(10_000);
     const answered = () => {
       const one = waiting(100, 50);
       one.later(2_000);
@@ -165,7 +166,8 @@ describe("a slow write", () => {
     expect(grown.later()[0]).toBe(101);
   });
 
-  test("is none if it waits for longer than ten seconds: the device is offline or asleep", () => {
+  test("is none after ten seconds or more: the device is offline or asleep", () => {
+    expect(OFFLINE_AFTER_MS).toBe(10_000);
     const one = waiting(1, 50);
     expect([one.later(9_949)[0], one.later(1)[0], one.later(3_600_000)[0]]).toEqual([256, 1, 1]);
     one.cache._writeAnswered();
@@ -182,12 +184,12 @@ describe("a slow write", () => {
     expect([one.later(1_899)[0], one.later(1)[0]]).toEqual([1, 64]);
   });
 
-  test("is never one of a device that is offline, whenever its user increments", () => {
+  test("an offline device never takes its queue for contention", () => {
     const gaps = fc.array(fc.integer({ min: 0, max: 120_000 }), { minLength: 100, maxLength: 100 });
     const online = fc.option(fc.integer({ min: 10, max: 3_000 }), { nil: undefined });
     fc.assert(
-      fc.property(gaps, online, (millis, roundTrip) => {
-        const one = client(1, false, roundTrip);
+      fc.property(gaps, online, (millis, readMillis) => {
+        const one = client(1, false, readMillis);
         for (const gap of millis) {
           expect(one.later(gap + 1)[0]).toBe(1);
           one.cache._writeSent();
@@ -242,14 +244,14 @@ describe("a write refused as contended", () => {
 
 test("in any sequence of events, a client chooses from at least the known count, and from more by its signs of contention", () => {
   type Step =
-    | { learn: unknown; growing: boolean; took?: number }
+    | { learn: unknown; growing: boolean; readMillis?: number }
     | { send: true }
     | { answer: boolean }
     | { wait: number };
   const counts = fc.oneof(fc.integer({ min: 1, max: 20_000 }), fc.constantFrom(undefined, ...malformed));
   const step: fc.Arbitrary<Step> = fc.oneof(
     fc.record(
-      { learn: counts, growing: fc.boolean(), took: fc.constantFrom(50, 1_500) },
+      { learn: counts, growing: fc.boolean(), readMillis: fc.constantFrom(50, 1_500) },
       { requiredKeys: ["learn", "growing"] },
     ),
     { weight: 4, arbitrary: fc.constant({ send: true as const }) },
@@ -264,7 +266,7 @@ test("in any sequence of events, a client chooses from at least the known count,
       let wider = 1;
       let pending = 0;
       let sent = 0;
-      let read: { at: number; took: number } | undefined;
+      let read: { at: number; readMillis: number } | undefined;
       let [learnedAt, isTrusted] = [Number.NEGATIVE_INFINITY, false];
       let current: { since: number } | undefined;
       let last: { since: number; until: number } | undefined;
@@ -275,7 +277,7 @@ test("in any sequence of events, a client chooses from at least the known count,
           .map(({ since, until }) => {
             const proof = read && read.at > since ? read : undefined;
             if (mustBeProven && !proof) return 0;
-            return Math.floor((until - since) / Math.max(2_000, 2 * (proof?.took ?? 0)));
+            return Math.floor((until - since) / Math.max(2_000, 2 * (proof?.readMillis ?? 0)));
           });
         return Math.max(0, ...slow);
       };
@@ -299,12 +301,12 @@ test("in any sequence of events, a client chooses from at least the known count,
           last = one.answer || !current ? undefined : { ...current, until: time };
           current = --pending > 0 ? { since: time } : undefined;
         } else {
-          cache._update(one.learn, one.growing, one.took);
+          cache._update(one.learn, one.growing, one.readMillis);
           const said = malformed.includes(one.learn as never) ? 1 : ((one.learn ?? count) as number);
           if (said > count) [wider, last] = [1, undefined];
           [count, sent, learnedAt] = [said, 0, time];
           isTrusted = Boolean(one.learn) && !one.growing;
-          if (one.took !== undefined) read = { at: time, took: one.took };
+          if (one.readMillis !== undefined) read = { at: time, readMillis: one.readMillis };
         }
         const [width, isStale] = later();
         const factor = factorNow();

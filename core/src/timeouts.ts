@@ -19,18 +19,24 @@ export const SHORT_SHARD_COUNT_TTL_MS = 1_000;
  * How long a write waits for a pending read of the shard count: of the first one, and of later ones. The first request of a connection
  * with round trips of two seconds takes eight: TCP, TLS, a preflight, and itself.
  */
-export const FIRST_COUNT_MS = 8_000;
-export const LATER_COUNT_MS = 1_000;
+export const FIRST_COUNT_TIMEOUT_MS = 8_000;
+export const LATER_COUNT_TIMEOUT_MS = 1_000;
 
 /** A write without an answer for this long, and for twice as long as a read of the same client takes, is a sign of contention. */
 export const SLOW_WRITE_MS = 2_000;
 
-/** For each such time without an answer: the multiple of the shard count to choose from, and the least number of shards. */
+/**
+ * For each SLOW_WRITE_MS, or twice the read's round trip if longer, without an answer: the multiple of the shard count to choose from,
+ * and the least number of shards.
+ */
 export const SLOW_FACTOR = 4;
 export const SLOW_MIN_SHARDS = 64;
 
-/** A slow answer has an effect for this long. A longer wait has none: the device is offline or asleep. */
-export const SLOW_MEMORY_MS = 10_000;
+/** How long a slow answer affects the choice. */
+export const SLOW_ANSWER_TTL_MS = 10_000;
+
+/** A wait of this length or more proves nothing: the device is offline or asleep. */
+export const OFFLINE_AFTER_MS = 10_000;
 
 /** Each refused write multiplies the choice by this: a refusal arrives late, after seconds in a queue. */
 export const REFUSED_FACTOR = 8;

@@ -72,7 +72,7 @@ class Conformance {
         "update" -> shardCount.update(words[3].toDoubleOrNull(), words[4] == "true", words[5].toLongOrNull())
         "sent" -> shardCount.writeSent()
         "answered" -> shardCount.writeAnswered(words[3] == "true")
-        "longestWait" -> return "${shardCount.longestWait()}"
+        "countTimeout" -> return "${shardCount.countTimeout()}"
       }
     }
     return "${shardCount.shardsToChooseFrom()} ${shardCount.isStale()} ${shardCount.isContended()}"

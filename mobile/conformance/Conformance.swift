@@ -71,7 +71,7 @@ final class Conformance {
     case "update": counts.update(Double(words[3]), words[4] == "true", Int64(words[5]))
     case "sent": counts.writeSent()
     case "answered": counts.writeAnswered(words[3] == "true")
-    case "longestWait": return "\(counts.longestWait())"
+    case "countTimeout": return "\(counts.countTimeout())"
     default: break
     }
     return "\(counts.shardsToChooseFrom()) \(counts.isStale()) \(counts.isContended())"

@@ -62,14 +62,14 @@ export interface ShardCountStep {
   shardCount?: number;
   growing?: boolean;
   /** How long the read took, in milliseconds. */
-  roundTrip?: number;
+  readMillis?: number;
   refused?: boolean;
   /** What the planner says then. */
   choose: number;
   stale: boolean;
   contended: boolean;
-  /** How long a write waits for a read of the count at most, in milliseconds. */
-  longestWait?: number;
+  /** How long a write waits for a read of the shard count at most, in milliseconds. */
+  countTimeout?: number;
 }
 
 /** A total that is read has a `value`, `asOf` and perhaps `fromCache`; times are in microseconds, the round trip in milliseconds. */
@@ -116,9 +116,9 @@ export function casesOf(vectors: Vectors): Case[] {
     cases.push({ name, question: "shardCount\tbegin", answer: "1 true false" });
     for (const step of steps) {
       const more =
-        step.do === "answered" ? [step.refused ?? false] : [step.shardCount, step.growing ?? false, step.roundTrip];
+        step.do === "answered" ? [step.refused ?? false] : [step.shardCount, step.growing ?? false, step.readMillis];
       add(name, ["shardCount", step.do, step.at, ...more], step.choose, step.stale, step.contended);
-      if (step.longestWait) add(name, ["shardCount", "longestWait", step.at], step.longestWait);
+      if (step.countTimeout) add(name, ["shardCount", "countTimeout", step.at], step.countTimeout);
     }
   }
   for (const { name, steps } of vectors.totals) {

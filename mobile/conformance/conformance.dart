@@ -81,7 +81,7 @@ class Conformance {
     if (words[1] == 'update') counts.update(double.tryParse(words[3]), words[4] == 'true', int.tryParse(words[5]));
     if (words[1] == 'sent') counts.writeSent();
     if (words[1] == 'answered') counts.writeAnswered(words[3] == 'true');
-    if (words[1] == 'longestWait') return '${counts.longestWait()}';
+    if (words[1] == 'countTimeout') return '${counts.countTimeout()}';
     return '${counts.shardsToChooseFrom()} ${counts.isStale()} ${counts.isContended()}';
   }
 

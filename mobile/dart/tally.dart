@@ -104,13 +104,14 @@ abstract final class TallyPlanner {
   static const int shardCountTtlMillis = 120000;
   static const int shardCountTtlWrites = 20;
   static const int shortShardCountTtlMillis = 1000;
-  static const int firstCountMillis = 8000;
-  static const int laterCountMillis = 1000;
+  static const int firstCountTimeoutMillis = 8000;
+  static const int laterCountTimeoutMillis = 1000;
   static const int onlineMillis = 10000;
   static const int slowWriteMillis = 2000;
   static const double slowFactor = 4.0;
   static const double slowMinShards = 64.0;
-  static const int slowMemoryMillis = 10000;
+  static const int slowAnswerTtlMillis = 10000;
+  static const int offlineAfterMillis = 10000;
   static const double refusedFactor = 8.0;
   static const double maxFactor = 512.0;
 
@@ -228,9 +229,9 @@ abstract final class TallyPlanner {
     return countedBy == by ? 'counted' : 'refused';
   }
 
-  /// Whether an increment first goes into a transaction: if that is refused as contended, another shard is next. The others
-  /// go to the SDK's queue alone, which keeps them on disk: those that the server has not answered anything before, because
-  /// the device may be offline, and those that the cache must show, which have `once`, or watched and not contended.
+  /// Whether an increment first goes into a transaction: if that is refused as contended, another shard is next. All others go
+  /// only to the SDK's queue, which keeps them on disk: every increment while the server has not answered for ten seconds,
+  /// increments with `once`, and increments of a watched counter that is not contended.
   ///
   /// [sinceAnswerMillis] is since the last answer of the server.
   static bool usesTransaction(bool hasOnce, bool isWatched, bool isContended, int sinceAnswerMillis) {
@@ -250,19 +251,8 @@ abstract final class TallyPlanner {
   }
 }
 
-/// How many shards this client chooses from for its next write.
-///
-/// The shard count comes from a watch or a read. It is used for two minutes or 20 writes; for one second if the count has just
-/// grown, is missing, or writes are contended. While writes are contended, the client chooses from a multiple of the count:
-///
-///     refused    each refused write makes the multiple 8 times as large. Each answered one halves it, and growth of the count
-///                ends it
-///     slow       a write takes at least two seconds, and twice as long as a read of this client that was answered meanwhile or
-///                later. The longer it takes, the larger the multiple. The next answer ends it, or a slow answer some seconds
-///                later
-///
-/// Reads do not wait for a contended document. So a read tells a slow write from a slow connection, and a device that is
-/// offline does not take its queue for contention. Any number of shards is safe, because the total is the sum of all shards.
+/// How many shards this client chooses from for its next write. docs/data-model.md (Which shard) has the rules;
+/// docs/vectors.json tests them.
 class TallyShardCount {
   TallyShardCount(this._clock);
 
@@ -274,37 +264,40 @@ class TallyShardCount {
   int _writes = 0;
   int _pending = 0;
 
-  /// Since when no write has been answered, while some are pending.
-  int _waitingSince = 0;
+  /// Whether a watch or a read, even one that failed, has updated the count.
+  bool _hasCount = false;
 
-  /// The wait that the last answer ended.
-  int _waitedSince = 0;
-  int _waitedUntil = 0;
+  /// Since when no write has been answered, while some are pending.
+  int _pendingSince = 0;
+
+  /// The wait that the last answer ended; none if it has no length.
+  int _lastWaitSince = 0;
+  int _lastWaitUntil = 0;
 
   /// When the last read was answered, and how long it took.
   int _readAt = 0;
   int _roundTrip = 0;
 
-  /// What refusals have left.
+  /// The multiple that refusals have built up.
   double _factor = 1.0;
 
-  int _slownessOf(int since, int until, bool isProven) {
-    final isKnown = _readAt > since;
-    if (until - since >= TallyPlanner.slowMemoryMillis || (isProven && !isKnown)) {
+  int _slownessOf(int since, int until, bool mustBeProven) {
+    final isProven = _readAt > since;
+    if (until - since >= TallyPlanner.offlineAfterMillis || (mustBeProven && !isProven)) {
       return 0;
     }
-    final twoReads = isKnown ? 2 * _roundTrip : 0;
+    final twoReads = isProven ? 2 * _roundTrip : 0;
     return (until - since) ~/ max(TallyPlanner.slowWriteMillis, twoReads);
   }
 
-  /// How many times as long as an uncontended one a write takes, or took lately; with [isProven], as far as a read has told
-  /// how long that is.
-  int _slowness(bool isProven) {
+  /// How many times the expected duration the current or the last wait has lasted, rounded down; with [mustBeProven], waits
+  /// that no read was answered since are left out.
+  int _slowness(bool mustBeProven) {
     final now = _clock();
-    final present = _pending > 0 ? _slownessOf(_waitingSince, now, isProven) : 0;
-    final isRemembered = now - _waitedUntil < TallyPlanner.slowMemoryMillis;
-    final last = isRemembered ? _slownessOf(_waitedSince, _waitedUntil, isProven) : 0;
-    return max(present, last);
+    final current = _pending > 0 ? _slownessOf(_pendingSince, now, mustBeProven) : 0;
+    final isRemembered = now - _lastWaitUntil < TallyPlanner.slowAnswerTtlMillis;
+    final last = isRemembered ? _slownessOf(_lastWaitSince, _lastWaitUntil, mustBeProven) : 0;
+    return max(current, last);
   }
 
   double _multiple() {
@@ -318,44 +311,45 @@ class TallyShardCount {
 
   /// Whether to read the shard count before the next write.
   bool isStale() {
-    final isSuspected = _multiple() > 1 || _slowness(false) > 0;
+    final isSuspected = _factor > 1 || _slowness(false) > 0;
     final limit = isSuspected ? TallyPlanner.shortShardCountTtlMillis : _ttl;
     return _writes >= TallyPlanner.shardCountTtlWrites || _clock() - _knownAt >= limit;
   }
 
-  /// How long a write waits for that read at most, in milliseconds.
-  int longestWait() {
-    return _ttl > 0 ? TallyPlanner.laterCountMillis : TallyPlanner.firstCountMillis;
+  /// How long a write waits for a read of the shard count at most, in milliseconds.
+  int countTimeout() {
+    return _hasCount ? TallyPlanner.laterCountTimeoutMillis : TallyPlanner.firstCountTimeoutMillis;
   }
 
   /// The client has read the counter document.
   ///
   /// [seen] is its shard count; less than 1 becomes 1. Without it, because the read failed or there is no counter, the known
   /// count stays. [growing] is whether the count has just grown; a watch passes `false`, because it learns of further growth.
-  /// [took] is how long the read took, in milliseconds; a failed read and a watch pass none.
-  void update(double? seen, bool growing, int? took) {
+  /// [readMillis] is how long the read took, in milliseconds; a failed read and a watch pass none.
+  void update(double? seen, bool growing, int? readMillis) {
     final read = seen ?? _shardCount;
     final known = read >= 1 ? read : 1.0;
     if (known > _shardCount) {
       // The backend grew the count because of the contention.
       _factor = 1.0;
-      _waitedUntil = _waitedSince;
+      _lastWaitUntil = _lastWaitSince;
     }
     _shardCount = known;
     _knownAt = _clock();
     final isSettled = seen != null && !growing;
     _ttl = isSettled ? TallyPlanner.shardCountTtlMillis : TallyPlanner.shortShardCountTtlMillis;
-    if (took != null) {
+    _hasCount = true;
+    if (readMillis != null) {
       _readAt = _knownAt;
     }
-    _roundTrip = took ?? _roundTrip;
+    _roundTrip = readMillis ?? _roundTrip;
     _writes = 0;
   }
 
   void writeSent() {
     _writes += 1;
     if (_pending == 0) {
-      _waitingSince = _clock();
+      _pendingSince = _clock();
     }
     _pending += 1;
   }
@@ -365,9 +359,9 @@ class TallyShardCount {
     final before = _multiple();
     _pending -= 1;
     final now = _clock();
-    _waitedSince = isRefused ? now : _waitingSince;
-    _waitedUntil = now;
-    _waitingSince = now;
+    _lastWaitSince = isRefused ? now : _pendingSince;
+    _lastWaitUntil = now;
+    _pendingSince = now;
     if (isRefused) {
       _factor = min(before * TallyPlanner.refusedFactor, TallyPlanner.maxFactor);
     } else {
@@ -927,28 +921,28 @@ class TallyCounter {
     }
   }
 
-  /// Reads the shard count if the known one is stale. Never fails, and completes after a second at the latest, the first
-  /// time after eight.
+  /// Reads the shard count if the known one is stale. Never fails. Ends after eight seconds at the latest for the first
+  /// read, and after one second for later reads.
   Future<void> _refreshShardCount() async {
     if (!_shardCount.isStale()) return;
     await (_reading ??= _readShardCount().timeout(
-      Duration(milliseconds: _shardCount.longestWait()),
+      Duration(milliseconds: _shardCount.countTimeout()),
       onTimeout: () {},
     ));
   }
 
   Future<void> _readShardCount() async {
     DocumentSnapshot<Map<String, dynamic>>? document;
-    int? roundTrip;
+    int? readMillis;
     final sentAt = _now();
     try {
       document = await _readFromServer(_firestore.doc(path), false);
-      roundTrip = _now() - sentAt;
+      readMillis = _now() - sentAt;
       _answeredAt = _now();
     } on FirebaseException {
       // Any shard count is safe.
     }
-    _shardCount.update(_shardsOf(document), document?.data()?['growing'] == true, roundTrip);
+    _shardCount.update(_shardsOf(document), document?.data()?['growing'] == true, readMillis);
     _reading = null;
   }
 

@@ -90,13 +90,14 @@ object TallyPlanner {
   const val SHARD_COUNT_TTL_MILLIS = 120_000L
   const val SHARD_COUNT_TTL_WRITES = 20
   const val SHORT_SHARD_COUNT_TTL_MILLIS = 1_000L
-  const val FIRST_COUNT_MILLIS = 8_000L
-  const val LATER_COUNT_MILLIS = 1_000L
+  const val FIRST_COUNT_TIMEOUT_MILLIS = 8_000L
+  const val LATER_COUNT_TIMEOUT_MILLIS = 1_000L
   const val ONLINE_MILLIS = 10_000L
   const val SLOW_WRITE_MILLIS = 2_000L
   const val SLOW_FACTOR = 4.0
   const val SLOW_MIN_SHARDS = 64.0
-  const val SLOW_MEMORY_MILLIS = 10_000L
+  const val SLOW_ANSWER_TTL_MILLIS = 10_000L
+  const val OFFLINE_AFTER_MILLIS = 10_000L
   const val REFUSED_FACTOR = 8.0
   const val MAX_FACTOR = 512.0
 
@@ -226,9 +227,9 @@ object TallyPlanner {
   }
 
   /**
-   * Whether an increment first goes into a transaction: if that is refused as contended, another shard is next. The others go
-   * to the SDK's queue alone, which keeps them on disk: those that the server has not answered anything before, because the
-   * device may be offline, and those that the cache must show, which have `once`, or watched and not contended.
+   * Whether an increment first goes into a transaction: if that is refused as contended, another shard is next. All others go
+   * only to the SDK's queue, which keeps them on disk: every increment while the server has not answered for ten seconds,
+   * increments with `once`, and increments of a watched counter that is not contended.
    *
    * @param sinceAnswerMillis since the last answer of the server
    */
@@ -249,17 +250,8 @@ object TallyPlanner {
 }
 
 /**
- * How many shards this client chooses from for its next write.
- *
- * The shard count comes from a watch or a read. It is used for two minutes or 20 writes; for one second if the count has just
- * grown, is missing, or writes are contended. While writes are contended, the client chooses from a multiple of the count:
- *
- *     refused    each refused write makes the multiple 8 times as large. Each answered one halves it, and growth of the count ends it
- *     slow       a write takes at least two seconds, and twice as long as a read of this client that was answered meanwhile or later.
- *                The longer it takes, the larger the multiple. The next answer ends it, or a slow answer some seconds later
- *
- * Reads do not wait for a contended document. So a read tells a slow write from a slow connection, and a device that is offline
- * does not take its queue for contention. Any number of shards is safe, because the total is the sum of all shards.
+ * How many shards this client chooses from for its next write. docs/data-model.md (Which shard) has the rules;
+ * docs/vectors.json tests them.
  *
  * @param clock milliseconds since the epoch
  */
@@ -270,40 +262,43 @@ class TallyShardCount(private val clock: () -> Long) {
   private var writes = 0
   private var pending = 0
 
-  /** Since when no write has been answered, while some are pending. */
-  private var waitingSince = 0L
+  /** Whether a watch or a read, even one that failed, has updated the count. */
+  private var hasCount = false
 
-  /** The wait that the last answer ended. */
-  private var waitedSince = 0L
-  private var waitedUntil = 0L
+  /** Since when no write has been answered, while some are pending. */
+  private var pendingSince = 0L
+
+  /** The wait that the last answer ended; none if it has no length. */
+  private var lastWaitSince = 0L
+  private var lastWaitUntil = 0L
 
   /** When the last read was answered, and how long it took. */
   private var readAt = 0L
   private var roundTrip = 0L
 
-  /** What refusals have left. */
+  /** The multiple that refusals have built up. */
   private var factor = 1.0
 
-  private fun slownessOf(since: Long, until: Long, isProven: Boolean): Long {
-    val isKnown = readAt > since
-    if (until - since >= TallyPlanner.SLOW_MEMORY_MILLIS || (isProven && !isKnown)) {
+  private fun slownessOf(since: Long, until: Long, mustBeProven: Boolean): Long {
+    val isProven = readAt > since
+    if (until - since >= TallyPlanner.OFFLINE_AFTER_MILLIS || (mustBeProven && !isProven)) {
       return 0L
     }
-    val twoReads = if (isKnown) 2 * roundTrip else 0L
+    val twoReads = if (isProven) 2 * roundTrip else 0L
     return (until - since) / max(TallyPlanner.SLOW_WRITE_MILLIS, twoReads)
   }
 
   /**
-   * How many times as long as an uncontended one a write takes, or took lately.
+   * How many times the expected duration the current or the last wait has lasted, rounded down.
    *
-   * @param isProven as far as a read has told how long that is
+   * @param mustBeProven whether waits that no read was answered since are left out
    */
-  private fun slowness(isProven: Boolean): Long {
+  private fun slowness(mustBeProven: Boolean): Long {
     val now = clock()
-    val present = if (pending > 0) slownessOf(waitingSince, now, isProven) else 0L
-    val isRemembered = now - waitedUntil < TallyPlanner.SLOW_MEMORY_MILLIS
-    val last = if (isRemembered) slownessOf(waitedSince, waitedUntil, isProven) else 0L
-    return max(present, last)
+    val current = if (pending > 0) slownessOf(pendingSince, now, mustBeProven) else 0L
+    val isRemembered = now - lastWaitUntil < TallyPlanner.SLOW_ANSWER_TTL_MILLIS
+    val last = if (isRemembered) slownessOf(lastWaitSince, lastWaitUntil, mustBeProven) else 0L
+    return max(current, last)
   }
 
   private fun multiple(): Double {
@@ -317,14 +312,14 @@ class TallyShardCount(private val clock: () -> Long) {
 
   /** Whether to read the shard count before the next write. */
   fun isStale(): Boolean {
-    val isSuspected = multiple() > 1 || slowness(false) > 0
+    val isSuspected = factor > 1 || slowness(false) > 0
     val limit = if (isSuspected) TallyPlanner.SHORT_SHARD_COUNT_TTL_MILLIS else ttl
     return writes >= TallyPlanner.SHARD_COUNT_TTL_WRITES || clock() - knownAt >= limit
   }
 
-  /** How long a write waits for that read at most, in milliseconds. */
-  fun longestWait(): Long {
-    return if (ttl > 0) TallyPlanner.LATER_COUNT_MILLIS else TallyPlanner.FIRST_COUNT_MILLIS
+  /** How long a write waits for a read of the shard count at most, in milliseconds. */
+  fun countTimeout(): Long {
+    return if (hasCount) TallyPlanner.LATER_COUNT_TIMEOUT_MILLIS else TallyPlanner.FIRST_COUNT_TIMEOUT_MILLIS
   }
 
   /**
@@ -333,31 +328,32 @@ class TallyShardCount(private val clock: () -> Long) {
    * @param seen its shard count; less than 1 becomes 1. Without it, because the read failed or there is no counter, the known
    *   count stays
    * @param growing whether the count has just grown. A watch passes `false`, because it learns of further growth
-   * @param took how long the read took, in milliseconds. A failed read and a watch pass none
+   * @param readMillis how long the read took, in milliseconds. A failed read and a watch pass none
    */
-  fun update(seen: Double?, growing: Boolean, took: Long?) {
+  fun update(seen: Double?, growing: Boolean, readMillis: Long?) {
     val read = seen ?: shardCount
     val known = if (read >= 1) read else 1.0
     if (known > shardCount) {
       // The backend grew the count because of the contention.
       factor = 1.0
-      waitedUntil = waitedSince
+      lastWaitUntil = lastWaitSince
     }
     shardCount = known
     knownAt = clock()
     val isSettled = seen != null && !growing
     ttl = if (isSettled) TallyPlanner.SHARD_COUNT_TTL_MILLIS else TallyPlanner.SHORT_SHARD_COUNT_TTL_MILLIS
-    if (took != null) {
+    hasCount = true
+    if (readMillis != null) {
       readAt = knownAt
     }
-    roundTrip = took ?: roundTrip
+    roundTrip = readMillis ?: roundTrip
     writes = 0
   }
 
   fun writeSent() {
     writes += 1
     if (pending == 0) {
-      waitingSince = clock()
+      pendingSince = clock()
     }
     pending += 1
   }
@@ -371,9 +367,9 @@ class TallyShardCount(private val clock: () -> Long) {
     val before = multiple()
     pending -= 1
     val now = clock()
-    waitedSince = if (isRefused) now else waitingSince
-    waitedUntil = now
-    waitingSince = now
+    lastWaitSince = if (isRefused) now else pendingSince
+    lastWaitUntil = now
+    pendingSince = now
     if (isRefused) {
       factor = min(before * TallyPlanner.REFUSED_FACTOR, TallyPlanner.MAX_FACTOR)
     } else {
@@ -901,7 +897,10 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
     }
   }
 
-  /** Reads the shard count if the known one is stale. Never fails, and ends after a second at the latest, the first time after eight. */
+  /**
+   * Reads the shard count if the known one is stale. Never fails. Ends after eight seconds at the latest for the first read,
+   * and after one second for later reads.
+   */
   private fun refreshShardCount(): Task<Void> {
     if (!shardCount.isStale()) return Tasks.forResult(null)
     reading?.let {
@@ -909,13 +908,13 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
     }
     val known = TaskCompletionSource<Void>()
     reading = known.task
-    mainThread.postDelayed({ known.trySetResult(null) }, shardCount.longestWait())
+    mainThread.postDelayed({ known.trySetResult(null) }, shardCount.countTimeout())
     val sentAt = clock()
     readFromServer(firestore.document(path), 1).addOnCompleteListener { done ->
       val document = if (done.isSuccessful) done.result.get() else null
-      val roundTrip = if (done.isSuccessful) clock() - sentAt else null
+      val readMillis = if (done.isSuccessful) clock() - sentAt else null
       if (done.isSuccessful) answeredAt = clock()
-      shardCount.update(document?.let { shardsOf(it) }, document?.getBoolean("growing") == true, roundTrip)
+      shardCount.update(document?.let { shardsOf(it) }, document?.getBoolean("growing") == true, readMillis)
       reading = null
       known.trySetResult(null)
     }

@@ -83,13 +83,14 @@ enum TallyPlanner {
   static let shardCountTtlMillis: Int64 = 120_000
   static let shardCountTtlWrites = 20
   static let shortShardCountTtlMillis: Int64 = 1_000
-  static let firstCountMillis: Int64 = 8_000
-  static let laterCountMillis: Int64 = 1_000
+  static let firstCountTimeoutMillis: Int64 = 8_000
+  static let laterCountTimeoutMillis: Int64 = 1_000
   static let onlineMillis: Int64 = 10_000
   static let slowWriteMillis: Int64 = 2_000
   static let slowFactor = 4.0
   static let slowMinShards = 64.0
-  static let slowMemoryMillis: Int64 = 10_000
+  static let slowAnswerTtlMillis: Int64 = 10_000
+  static let offlineAfterMillis: Int64 = 10_000
   static let refusedFactor = 8.0
   static let maxFactor = 512.0
 
@@ -203,9 +204,9 @@ enum TallyPlanner {
     return countedBy == by ? "counted" : "refused"
   }
 
-  /// Whether an increment first goes into a transaction: if that is refused as contended, another shard is next. The others
-  /// go to the SDK's queue alone, which keeps them on disk: those that the server has not answered anything before, because
-  /// the device may be offline, and those that the cache must show, which have `once`, or watched and not contended.
+  /// Whether an increment first goes into a transaction: if that is refused as contended, another shard is next. All others go
+  /// only to the SDK's queue, which keeps them on disk: every increment while the server has not answered for ten seconds,
+  /// increments with `once`, and increments of a watched counter that is not contended.
   ///
   /// - Parameter sinceAnswerMillis: since the last answer of the server
   static func usesTransaction(
@@ -226,19 +227,8 @@ enum TallyPlanner {
   }
 }
 
-/// How many shards this client chooses from for its next write.
-///
-/// The shard count comes from a watch or a read. It is used for two minutes or 20 writes; for one second if the count has just
-/// grown, is missing, or writes are contended. While writes are contended, the client chooses from a multiple of the count:
-///
-///     refused    each refused write makes the multiple 8 times as large. Each answered one halves it, and growth of the count
-///                ends it
-///     slow       a write takes at least two seconds, and twice as long as a read of this client that was answered meanwhile or
-///                later. The longer it takes, the larger the multiple. The next answer ends it, or a slow answer some seconds
-///                later
-///
-/// Reads do not wait for a contended document. So a read tells a slow write from a slow connection, and a device that is
-/// offline does not take its queue for contention. Any number of shards is safe, because the total is the sum of all shards.
+/// How many shards this client chooses from for its next write. docs/data-model.md (Which shard) has the rules;
+/// docs/vectors.json tests them.
 final class TallyShardCount {
   /// Milliseconds since the epoch.
   private let clock: () -> Int64
@@ -248,42 +238,45 @@ final class TallyShardCount {
   private var writes = 0
   private var pending = 0
 
-  /// Since when no write has been answered, while some are pending.
-  private var waitingSince: Int64 = 0
+  /// Whether a watch or a read, even one that failed, has updated the count.
+  private var hasCount = false
 
-  /// The wait that the last answer ended.
-  private var waitedSince: Int64 = 0
-  private var waitedUntil: Int64 = 0
+  /// Since when no write has been answered, while some are pending.
+  private var pendingSince: Int64 = 0
+
+  /// The wait that the last answer ended; none if it has no length.
+  private var lastWaitSince: Int64 = 0
+  private var lastWaitUntil: Int64 = 0
 
   /// When the last read was answered, and how long it took.
   private var readAt: Int64 = 0
   private var roundTrip: Int64 = 0
 
-  /// What refusals have left.
+  /// The multiple that refusals have built up.
   private var factor = 1.0
 
   init(_ clock: @escaping () -> Int64) {
     self.clock = clock
   }
 
-  private func slownessOf(_ since: Int64, _ until: Int64, _ isProven: Bool) -> Int64 {
-    let isKnown = readAt > since
-    if until - since >= TallyPlanner.slowMemoryMillis || (isProven && !isKnown) {
+  private func slownessOf(_ since: Int64, _ until: Int64, _ mustBeProven: Bool) -> Int64 {
+    let isProven = readAt > since
+    if until - since >= TallyPlanner.offlineAfterMillis || (mustBeProven && !isProven) {
       return 0
     }
-    let twoReads = isKnown ? 2 * roundTrip : 0
+    let twoReads = isProven ? 2 * roundTrip : 0
     return (until - since) / max(TallyPlanner.slowWriteMillis, twoReads)
   }
 
-  /// How many times as long as an uncontended one a write takes, or took lately.
+  /// How many times the expected duration the current or the last wait has lasted, rounded down.
   ///
-  /// - Parameter isProven: as far as a read has told how long that is
-  private func slowness(_ isProven: Bool) -> Int64 {
+  /// - Parameter mustBeProven: whether waits that no read was answered since are left out
+  private func slowness(_ mustBeProven: Bool) -> Int64 {
     let now = clock()
-    let present = pending > 0 ? slownessOf(waitingSince, now, isProven) : 0
-    let isRemembered = now - waitedUntil < TallyPlanner.slowMemoryMillis
-    let last = isRemembered ? slownessOf(waitedSince, waitedUntil, isProven) : 0
-    return max(present, last)
+    let current = pending > 0 ? slownessOf(pendingSince, now, mustBeProven) : 0
+    let isRemembered = now - lastWaitUntil < TallyPlanner.slowAnswerTtlMillis
+    let last = isRemembered ? slownessOf(lastWaitSince, lastWaitUntil, mustBeProven) : 0
+    return max(current, last)
   }
 
   private func multiple() -> Double {
@@ -297,14 +290,14 @@ final class TallyShardCount {
 
   /// Whether to read the shard count before the next write.
   func isStale() -> Bool {
-    let isSuspected = multiple() > 1 || slowness(false) > 0
+    let isSuspected = factor > 1 || slowness(false) > 0
     let limit = isSuspected ? TallyPlanner.shortShardCountTtlMillis : ttl
     return writes >= TallyPlanner.shardCountTtlWrites || clock() - knownAt >= limit
   }
 
-  /// How long a write waits for that read at most, in milliseconds.
-  func longestWait() -> Int64 {
-    return ttl > 0 ? TallyPlanner.laterCountMillis : TallyPlanner.firstCountMillis
+  /// How long a write waits for a read of the shard count at most, in milliseconds.
+  func countTimeout() -> Int64 {
+    return hasCount ? TallyPlanner.laterCountTimeoutMillis : TallyPlanner.firstCountTimeoutMillis
   }
 
   /// The client has read the counter document.
@@ -313,30 +306,31 @@ final class TallyShardCount {
   ///   - seen: its shard count; less than 1 becomes 1. Without it, because the read failed or there is no counter, the known
   ///     count stays
   ///   - growing: whether the count has just grown. A watch passes `false`, because it learns of further growth
-  ///   - took: how long the read took, in milliseconds. A failed read and a watch pass none
-  func update(_ seen: Double?, _ growing: Bool, _ took: Int64?) {
+  ///   - readMillis: how long the read took, in milliseconds. A failed read and a watch pass none
+  func update(_ seen: Double?, _ growing: Bool, _ readMillis: Int64?) {
     let read = seen ?? shardCount
     let known = read >= 1 ? read : 1.0
     if known > shardCount {
       // The backend grew the count because of the contention.
       factor = 1.0
-      waitedUntil = waitedSince
+      lastWaitUntil = lastWaitSince
     }
     shardCount = known
     knownAt = clock()
     let isSettled = seen != nil && !growing
     ttl = isSettled ? TallyPlanner.shardCountTtlMillis : TallyPlanner.shortShardCountTtlMillis
-    if took != nil {
+    hasCount = true
+    if readMillis != nil {
       readAt = knownAt
     }
-    roundTrip = took ?? roundTrip
+    roundTrip = readMillis ?? roundTrip
     writes = 0
   }
 
   func writeSent() {
     writes += 1
     if pending == 0 {
-      waitingSince = clock()
+      pendingSince = clock()
     }
     pending += 1
   }
@@ -348,9 +342,9 @@ final class TallyShardCount {
     let before = multiple()
     pending -= 1
     let now = clock()
-    waitedSince = isRefused ? now : waitingSince
-    waitedUntil = now
-    waitingSince = now
+    lastWaitSince = isRefused ? now : pendingSince
+    lastWaitUntil = now
+    pendingSince = now
     if isRefused {
       factor = min(before * TallyPlanner.refusedFactor, TallyPlanner.maxFactor)
     } else {
@@ -926,24 +920,24 @@ final class TallyCounter {
     return snapshot
   }
 
-  /// Reads the shard count if the known one is stale. Never fails, and returns after a second at the latest, the first
-  /// time after eight.
+  /// Reads the shard count if the known one is stale. Never fails. Ends after eight seconds at the latest for the first
+  /// read, and after one second for later reads.
   private func refreshShardCount() async {
     if !shardCount.isStale() { return }
     if reading == nil {
-      let longestWait = shardCount.longestWait()
+      let countTimeout = shardCount.countTimeout()
       let read = Task {
         var document: DocumentSnapshot?
-        var roundTrip: Int64?
+        var readMillis: Int64?
         let sentAt = TallyCounter.clock()
         do {
           document = try await readFromServer(firestore.document(path), 1)
-          roundTrip = TallyCounter.clock() - sentAt
+          readMillis = TallyCounter.clock() - sentAt
           answeredAt = TallyCounter.clock()
         } catch {
           // Any shard count is safe.
         }
-        shardCount.update(document.flatMap { shardsOf($0) }, document?.get("growing") as? Bool == true, roundTrip)
+        shardCount.update(document.flatMap { shardsOf($0) }, document?.get("growing") as? Bool == true, readMillis)
         reading = nil
       }
       reading = Task {
@@ -958,7 +952,7 @@ final class TallyCounter {
             end()
           }
           Task {
-            try? await Task.sleep(nanoseconds: UInt64(longestWait) * 1_000_000)
+            try? await Task.sleep(nanoseconds: UInt64(countTimeout) * 1_000_000)
             end()
           }
         }

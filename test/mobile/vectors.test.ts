@@ -15,7 +15,7 @@ test.each(vectors.shardCounts)("shard count: $name", ({ steps }) => {
   const cache = createShardCountCache(() => now);
   for (const step of steps) {
     now = step.at;
-    if (step.do === "update") cache._update(step.shardCount, step.growing, step.roundTrip);
+    if (step.do === "update") cache._update(step.shardCount, step.growing, step.readMillis);
     if (step.do === "sent") cache._writeSent();
     if (step.do === "answered") cache._writeAnswered(step.refused);
     const { choose, stale, contended } = step;
@@ -24,7 +24,7 @@ test.each(vectors.shardCounts)("shard count: $name", ({ steps }) => {
       stale,
       contended,
     ]);
-    if (step.longestWait) expect(cache._longestWait(), JSON.stringify(step)).toBe(step.longestWait);
+    if (step.countTimeout) expect(cache._countTimeout(), JSON.stringify(step)).toBe(step.countTimeout);
   }
 });
 

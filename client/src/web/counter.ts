@@ -133,7 +133,7 @@ export function refreshShardCount(counter: Counter): Promise<void> | undefined {
       if (isHiddenOrOffline()) resolve();
     };
     page?.addEventListener?.("visibilitychange", endIfHidden);
-    const timer = setTimeout(resolve, _shardCountCache._longestWait());
+    const timer = setTimeout(resolve, _shardCountCache._countTimeout());
     let sentAt = 0;
     const end = (snapshot?: DocumentSnapshot, roundTrip?: number) => {
       counter._latest = snapshot;

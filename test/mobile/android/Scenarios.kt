@@ -61,9 +61,9 @@ fun main() {
   fresh.readFault = Fault.HANG
   val first = TallyCounter.of(fresh, "views:n").increment()
   Handler.runPosted(7_999)
-  scenario("a write waits for the first shard count", listOf(false, 0), listOf(first.isComplete, fresh.documents.size))
+  scenario("the first read of the count: the write waits at 7,999 ms", listOf(false, 0), listOf(first.isComplete, fresh.documents.size))
   Handler.runPosted(8_000)
-  scenario("for eight seconds", listOf(true, 1), listOf(first.isComplete, fresh.documents.size))
+  scenario("the first read of the count: the write is sent at 8,000 ms", listOf(true, 1), listOf(first.isComplete, fresh.documents.size))
 
   val later = World("views:o")
   later.firestore.documents.remove(later.path)
@@ -72,9 +72,9 @@ fun main() {
   later.firestore.readFault = Fault.HANG
   val second = later.counter.increment()
   Handler.runPosted(999)
-  scenario("and for a later one", listOf(false, 0), listOf(second.isComplete, later.firestore.documents.size))
+  scenario("a later read of the count: the write waits at 999 ms", listOf(false, 0), listOf(second.isComplete, later.firestore.documents.size))
   Handler.runPosted(1_000)
-  scenario("for one second", listOf(true, 1L), listOf(second.isComplete, later.sum()))
+  scenario("a later read of the count: the write is sent at 1,000 ms", listOf(true, 1L), listOf(second.isComplete, later.sum()))
 
   val marked = World("views:m")
   val windows = listOf("0", "1", "2", "3", "4")
