@@ -126,9 +126,9 @@ describe("a slow write", () => {
     expect(waiting(9_000, 50).later(2_000)[0]).toBe(MAX_SHARDS);
   });
 
-  test("is one that takes twice as long as a read, where a read takes more than a second", () => {
-    const one = waiting(1, 1_500);
-    expect([one.later(1_499)[0], one.later(1)[0], one.later(3_000)[0]]).toEqual([1, 64, 128]);
+  test("is one that takes as long as four reads, where a read takes more than half a second", () => {
+    const one = waiting(1, 750);
+    expect([one.later(2_249)[0], one.later(1)[0], one.later(3_000)[0]]).toEqual([1, 64, 128]);
   });
 
   test("makes the client read the count; until a read has been answered, it proves nothing", () => {

@@ -5,9 +5,9 @@
  * grown, is missing, or writes are contended. While writes are contended, the client chooses from a multiple of the count:
  *
  *     refused    each refused write multiplies the choice by 8. Each answered one halves it, and growth of the count resets it
- *     slow       a write without an answer for two seconds, and for twice as long as a read took that was answered since. The longer
- *                the wait, the larger the multiple. A prompt answer or growth of the count resets it; after a slow answer it ends
- *                ten seconds later
+ *     slow       a write without an answer for two seconds, and for four times as long as a read took that was answered since. The
+ *                longer the wait, the larger the multiple. A prompt answer or growth of the count resets it; after a slow answer it
+ *                ends ten seconds later
  *
  * Reads do not wait for a contended document, so a read tells a slow write from a slow connection. An outage of two to ten seconds
  * looks like contention. A device that is offline for longer does not take its queue for contention, nor does one whose reads are
@@ -27,6 +27,7 @@ import {
   SLOW_FACTOR,
   SLOW_MIN_SHARDS,
   SLOW_WRITE_MS,
+  SLOW_WRITE_READS,
 } from "./timeouts.ts";
 
 /** The shard count of one counter, as one client knows it. One per counter and Firestore instance; synchronous, no I/O. */
@@ -79,7 +80,7 @@ export function createShardCountCache(clock: () => number): ShardCountCache {
     const slownessOf = (since: number, until: number) => {
       const isProven = readAt > since;
       if (until - since >= OFFLINE_AFTER_MS || (evidence === "proven" && !isProven)) return 0;
-      return Math.floor((until - since) / Math.max(SLOW_WRITE_MS, isProven ? 2 * roundTrip : 0));
+      return Math.floor((until - since) / Math.max(SLOW_WRITE_MS, isProven ? SLOW_WRITE_READS * roundTrip : 0));
     };
     return Math.max(
       pending && slownessOf(pendingSince, now),

@@ -22,11 +22,15 @@ export const SHORT_SHARD_COUNT_TTL_MS = 1_000;
 export const FIRST_COUNT_TIMEOUT_MS = 8_000;
 export const LATER_COUNT_TIMEOUT_MS = 1_000;
 
-/** A write without an answer for this long, and for twice as long as a read of the same client takes, is a sign of contention. */
+/**
+ * A write is a sign of contention without an answer for this long, and for so many times as long as a read of the same client takes. On
+ * a new connection a write takes up to four round trips: TCP, TLS, a preflight, and itself.
+ */
 export const SLOW_WRITE_MS = 2_000;
+export const SLOW_WRITE_READS = 4;
 
 /**
- * For each SLOW_WRITE_MS, or twice the read's round trip if longer, without an answer: the multiple of the shard count to choose from,
+ * For each SLOW_WRITE_MS, or SLOW_WRITE_READS reads if longer, without an answer: the multiple of the shard count to choose from,
  * and the least number of shards.
  */
 export const SLOW_FACTOR = 4;

@@ -108,6 +108,7 @@ abstract final class TallyPlanner {
   static const int laterCountTimeoutMillis = 1000;
   static const int onlineMillis = 10000;
   static const int slowWriteMillis = 2000;
+  static const int slowWriteReads = 4;
   static const double slowFactor = 4.0;
   static const double slowMinShards = 64.0;
   static const int slowAnswerTtlMillis = 10000;
@@ -286,8 +287,8 @@ class TallyShardCount {
     if (until - since >= TallyPlanner.offlineAfterMillis || (mustBeProven && !isProven)) {
       return 0;
     }
-    final twoReads = isProven ? 2 * _roundTrip : 0;
-    return (until - since) ~/ max(TallyPlanner.slowWriteMillis, twoReads);
+    final reads = isProven ? TallyPlanner.slowWriteReads * _roundTrip : 0;
+    return (until - since) ~/ max(TallyPlanner.slowWriteMillis, reads);
   }
 
   /// How many times the expected duration the current or the last wait has lasted, rounded down; with [mustBeProven], waits

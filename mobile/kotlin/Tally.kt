@@ -94,6 +94,7 @@ object TallyPlanner {
   const val LATER_COUNT_TIMEOUT_MILLIS = 1_000L
   const val ONLINE_MILLIS = 10_000L
   const val SLOW_WRITE_MILLIS = 2_000L
+  const val SLOW_WRITE_READS = 4
   const val SLOW_FACTOR = 4.0
   const val SLOW_MIN_SHARDS = 64.0
   const val SLOW_ANSWER_TTL_MILLIS = 10_000L
@@ -284,8 +285,8 @@ class TallyShardCount(private val clock: () -> Long) {
     if (until - since >= TallyPlanner.OFFLINE_AFTER_MILLIS || (mustBeProven && !isProven)) {
       return 0L
     }
-    val twoReads = if (isProven) 2 * roundTrip else 0L
-    return (until - since) / max(TallyPlanner.SLOW_WRITE_MILLIS, twoReads)
+    val reads = if (isProven) TallyPlanner.SLOW_WRITE_READS * roundTrip else 0L
+    return (until - since) / max(TallyPlanner.SLOW_WRITE_MILLIS, reads)
   }
 
   /**

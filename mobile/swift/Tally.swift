@@ -87,6 +87,7 @@ enum TallyPlanner {
   static let laterCountTimeoutMillis: Int64 = 1_000
   static let onlineMillis: Int64 = 10_000
   static let slowWriteMillis: Int64 = 2_000
+  static let slowWriteReads: Int64 = 4
   static let slowFactor = 4.0
   static let slowMinShards = 64.0
   static let slowAnswerTtlMillis: Int64 = 10_000
@@ -264,8 +265,8 @@ final class TallyShardCount {
     if until - since >= TallyPlanner.offlineAfterMillis || (mustBeProven && !isProven) {
       return 0
     }
-    let twoReads = isProven ? 2 * roundTrip : 0
-    return (until - since) / max(TallyPlanner.slowWriteMillis, twoReads)
+    let reads = isProven ? TallyPlanner.slowWriteReads * roundTrip : 0
+    return (until - since) / max(TallyPlanner.slowWriteMillis, reads)
   }
 
   /// How many times the expected duration the current or the last wait has lasted, rounded down.

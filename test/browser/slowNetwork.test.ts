@@ -7,7 +7,7 @@
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { counter, incrementCounter } from "../../client/src/web/index.ts";
-import { FIRST_COUNT_MS } from "../../core/src/timeouts.ts";
+import { FIRST_COUNT_TIMEOUT_MS } from "../../core/src/timeouts.ts";
 import { type Client, client } from "../../testkit/clients.ts";
 import { readPublished, readShards } from "../../testkit/storedCounter.ts";
 import { delayingProxy } from "../../testkit/tcpProxy.ts";
@@ -74,7 +74,7 @@ test("a page that is hidden while it reads the shard count, and then closed, lea
   await left.shows("under-way", 1);
   await hide(left);
   const isOnDisk = async () => (await other.page.textContent("#kept")) !== "0";
-  await until(isOnDisk, "the increment on disk", FIRST_COUNT_MS / 2);
+  await until(isOnDisk, "the increment on disk", FIRST_COUNT_TIMEOUT_MS / 2);
   await left.page.close();
   await until(async () => (await countsOf(id))["0"] === 3, "the increment to arrive");
   expect(await countsOf(id)).toEqual({ 0: 3 });
