@@ -34,7 +34,7 @@ const ASSUMPTIONS = {
   /** The share of clients whose messages are lost with a probability of `loss`, and sent again a second later. */
   lossy: 0,
   loss: 0.1,
-  /** For how long all commits are slow: each takes a random time, from a fifth of `slowestCommit` to all of it. */
+  /** For how long all commits are slow: each takes a random time up to `slowestCommit`, and a fifth of that at least. */
   slowCommitsFor: 0,
   slowestCommit: 10_000,
   /** How many instances of the functions share the events. */
