@@ -107,14 +107,12 @@ function decideMeasured(cause: Cause, known: Measured, snapshotLag: Millis, conf
   }
 
   const isIncluded = cause.at <= asOf - snapshotLag || includesWrite(measurement, cause.shardId, cause.at);
-  // A counter with no shards and no publish stays unpublished. A task would find it missing again.
-  const isMissing = !previous && !measurement.counted && measurement.documents === 0;
-  if (isMissing) return isIncluded ? { do: "nothing" } : { do: "wait", duration: cause.at + snapshotLag - asOf };
+  // By a clock that is ahead of the database's, a task comes too early. Another task would, too.
+  if (!isIncluded) return { do: "wait", duration: cause.at + snapshotLag - asOf };
+  // A counter with no shards and no publish stays unpublished.
+  if (!previous && !measurement.counted && measurement.documents === 0) return { do: "nothing" };
   const tasks = config.plans.flatMap((feature) => feature.tasks?.(previous, next) ?? []);
   if (next.nextPollAt !== null) tasks.push({ due: next.nextPollAt, kind: "poll" });
-  const isCoveredByPoll = next.phase === "busy" && next.nextPollAt !== null && next.nextPollAt >= cause.at;
-  if (!isIncluded && !isCoveredByPoll)
-    tasks.push({ due: Math.max(nextPublishDue(next, config), cause.at), kind: "followUp" });
   // An unchanged total is published, too: if writes cancel out, an instance that measured between them may be about to
   // publish. Only this publish makes its precondition fail.
   return { do: "publish", next, tasks };
@@ -138,9 +136,9 @@ const LONGEST_WAIT: Millis = 10_000;
  * How long to sleep before the counter document is read again; 0 or less if this cause may measure.
  *
  * The poll at `nextPollAt` measures at once. A later poll waits for the publish of that one, so a counter has one chain of polls, however
- * long a commit takes. If the publish does not come, as after a crash, the later poll measures after the longest interval. A write after
- * `nextPollAt` waits twice as long as the last publish took. If it then measures, its publish replaces `nextPollAt`, and makes earlier polls
- * obsolete. No cause waits for longer than a commit may take.
+ * long a commit takes. If the publish does not come, as after a crash, the later poll measures when a commit must have ended. A write
+ * after `nextPollAt` waits twice as long as the last publish took, but no longer. If it then measures, its publish replaces `nextPollAt`,
+ * and makes earlier polls obsolete.
  *
  * @param known  without `updatedAt`, as an instance remembers it, a write does not wait
  */
@@ -148,9 +146,9 @@ function waitForPublish(
   { at, isPoll, isAttempt }: Cause,
   { previous, updatedAt = 0 }: KnownState,
   now: Millis,
-  { minInterval, maxInterval }: CounterConfig,
+  { minInterval }: CounterConfig,
 ): Millis {
   if (!previous || isAttempt || (previous.nextPollAt ?? at) >= at) return 0;
-  const longest = isPoll ? maxInterval : 2 * (updatedAt - previous.asOf);
-  return Math.min(at + Math.min(longest, LONGEST_WAIT) - now, minInterval);
+  const longest = isPoll ? LONGEST_WAIT : Math.min(2 * (updatedAt - previous.asOf), LONGEST_WAIT);
+  return Math.min(at + longest - now, minInterval);
 }

@@ -51,7 +51,7 @@ describe("of a measurement", () => {
       "nothing new, by an event in between": "publish scattered of 1, poll 15",
       "a write, by a poll": "publish scattered of 1, poll 20",
       "a write, by an event": "publish scattered of 1, poll 15",
-      "a write that the clock puts later": "publish scattered of 1, poll 15, task 6",
+      "a write that the clock puts later": "wait 0.02",
       "a thousand writes": "publish scattered of 1, poll 15",
       "no shard but 0 and base": "publish idle of 1",
       // A counter that was deleted does not come back.
@@ -62,7 +62,7 @@ describe("of a measurement", () => {
       "nothing new, by an event in between": "publish idle of 1",
       "a write, by a poll": "publish idle of 1",
       "a write, by an event": "publish idle of 1",
-      "a write that the clock puts later": "publish idle of 1, task 6",
+      "a write that the clock puts later": "wait 0.02",
       "a thousand writes": "publish busy of 150, poll 6",
       "no shard but 0 and base": "publish idle of 1",
       "no shard at all": "publish idle of 1",
@@ -73,7 +73,7 @@ describe("of a measurement", () => {
       "a write, by a poll": "publish busy of 150, poll 15",
       // Its poll counts the write.
       "a write, by an event": "nothing",
-      "a write that the clock puts later": "publish busy of 150, poll 15",
+      "a write that the clock puts later": "wait 0.02",
       "a thousand writes": "nothing",
       "no shard but 0 and base": "publish idle of 150",
       "no shard at all": "publish idle of 150",
@@ -84,7 +84,7 @@ describe("of a measurement", () => {
       "nothing new, by an event in between": "publish scattered of 3, poll 10",
       "a write, by a poll": "publish scattered of 3, poll 20",
       "a write, by an event": "publish scattered of 3, poll 15",
-      "a write that the clock puts later": "publish scattered of 3, poll 15, task 6",
+      "a write that the clock puts later": "wait 0.02",
       "a thousand writes": "publish busy of 150, poll 6",
       "no shard but 0 and base": "publish idle of 3",
       "no shard at all": "publish idle of 3",
@@ -94,7 +94,7 @@ describe("of a measurement", () => {
       "nothing new, by an event in between": "publish quiet of 3, poll 10",
       "a write, by a poll": "publish scattered of 3, poll 20",
       "a write, by an event": "publish scattered of 3, poll 15",
-      "a write that the clock puts later": "publish scattered of 3, poll 15, task 6",
+      "a write that the clock puts later": "wait 0.02",
       "a thousand writes": "publish busy of 150, poll 6",
       "no shard but 0 and base": "publish idle of 3",
       "no shard at all": "publish idle of 3",
@@ -104,7 +104,7 @@ describe("of a measurement", () => {
       "nothing new, by an event in between": "publish shrunk of 1, poll 130",
       "a write, by a poll": "publish scattered of 1, poll 140",
       "a write, by an event": "publish scattered of 1, poll 15",
-      "a write that the clock puts later": "publish scattered of 1, poll 15, task 6",
+      "a write that the clock puts later": "wait 0.02",
       "a thousand writes": "publish busy of 150, poll 6",
       "no shard but 0 and base": "publish idle of 1",
       "no shard at all": "publish idle of 1",
@@ -115,7 +115,7 @@ describe("of a measurement", () => {
       // Not because it has cooled down, but because a cool-down has gone by with shards beyond the count.
       "a write, by a poll": "fold from 1",
       "a write, by an event": "publish scattered of 1, poll 15",
-      "a write that the clock puts later": "publish scattered of 1, poll 15, task 6",
+      "a write that the clock puts later": "wait 0.02",
       "a thousand writes": "publish busy of 150, poll 6",
       "no shard but 0 and base": "publish idle of 1",
       "no shard at all": "publish idle of 1",
@@ -125,7 +125,7 @@ describe("of a measurement", () => {
       "nothing new, by an event in between": "publish idle of 1",
       "a write, by a poll": "publish idle of 1",
       "a write, by an event": "publish idle of 1",
-      "a write that the clock puts later": "publish idle of 1, task 6",
+      "a write that the clock puts later": "wait 0.02",
       "a thousand writes": "publish idle of 1",
       "no shard but 0 and base": "publish idle of 1",
       "no shard at all": "nothing",
@@ -243,7 +243,7 @@ test("a write that a measurement may have missed is measured again", () => {
         defaults,
       ),
     );
-  expect(step(T + 5_010, T)).toBe("publish idle of 1, task 6.01");
+  expect(step(T + 5_010, T)).toBe("wait 0.04");
   expect(step(T + 5_050, T)).toBe("publish idle of 1");
   expect(step(T + 5_010, T + 5_000)).toBe("publish idle of 1");
 });
