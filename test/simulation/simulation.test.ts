@@ -148,7 +148,7 @@ test("a failing run is minimized to a few actions", { timeout: 120_000 }, async 
   const { failed } = await run({ mutation: name, from: 2_001, count: 2_000 });
   const mutation = mutations[name];
   const smallest = await minimize(scenarioOf(failed?.seed ?? 0), mutation);
-  expect(smallest.actions.length).toBeLessThanOrEqual(8);
+  expect(smallest.actions.length).toBeLessThanOrEqual(10);
   expect(smallest.faults.length).toBeLessThanOrEqual(3);
   expect(mutation?.breaks).toContain((await simulate(smallest, { mutation })).violation?.invariant);
 });
