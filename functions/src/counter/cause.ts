@@ -17,7 +17,7 @@ export interface WriteEvent {
 export interface TaskKinds {
   /** Counts all writes up to `due`: the next measurement of a counter in a polled phase. */
   readonly poll: true;
-  /** Counts all writes up to `due`: those that a publish did not include, or that came before the next one was due. */
+  /** Counts all writes up to `due`: those that came before the next publish was due. */
   readonly followUp: true;
 }
 
