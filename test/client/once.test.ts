@@ -8,6 +8,7 @@ import { Timestamp } from "firebase-admin/firestore";
 import {
   type CounterRef,
   counter,
+  getCounter,
   getIncremented,
   incrementCounter,
   incrementCounterIn,
@@ -122,6 +123,8 @@ async function snapshot(id: string): Promise<[sum: number, entries: number]> {
  * @returns whether the like was committed before the cut: a busy server may ask for a retry, which is withheld, too
  */
 async function likeCut(device: Device, id: string): Promise<boolean> {
+  // Then the like does not wait for a read, whose answer would be withheld.
+  await getCounter(on(device, id));
   await openStream(device);
   device.proxy.withhold();
   const done = like(on(device, id), device);

@@ -225,7 +225,8 @@ test.concurrent.each(Object.entries(PATTERNS))(
     const measured = measurements(victim) - before;
     console.log(`  ${measured.toFixed(1)} measurements in ${intervals.toFixed(1)} longest intervals`);
     expect(measured).toBeGreaterThanOrEqual(1);
-    expect(measured).toBeLessThanOrEqual(4 * intervals);
+    // One more, where a measurement has missed writes because the emulator's snapshots lag.
+    expect(measured).toBeLessThanOrEqual(4 * intervals + 1);
   },
 );
 
