@@ -124,7 +124,7 @@ describe("before anything is measured", () => {
     const wait = (duration: number) => ({ do: "reread", duration });
     const measure = { do: "measure" };
 
-    test("another poll waits for the longest interval", () => {
+    test("another poll waits for ten seconds", () => {
       const later = { at: T + 10_300, isPoll: true };
       expect(steps(later, [10_300, 19_999, 20_300])).toEqual([wait(1_000), wait(301), measure]);
       // Another attempt of a poll is no second poll.
@@ -136,7 +136,7 @@ describe("before anything is measured", () => {
       expect(steps({ at: T + 9_999, isPoll: false }, [10_001])).toEqual([measure]);
     });
 
-    test("a later write waits for twice as long as the last publish took, at most for the longest interval", () => {
+    test("a later write waits for twice as long as the last publish took, at most for ten seconds", () => {
       const write = { at: T + 10_300, isPoll: false };
       expect(steps(write, [10_310, 10_400])).toEqual([wait(90), measure]);
       expect(steps(write, [10_310, 16_299, 16_300], T + 3_000)).toEqual([wait(1_000), wait(1), measure]);
