@@ -277,7 +277,7 @@ test("in any sequence of events, a client chooses from at least the known count,
           .map(({ since, until }) => {
             const proof = read && read.at > since ? read : undefined;
             if (mustBeProven && !proof) return 0;
-            return Math.floor((until - since) / Math.max(2_000, 2 * (proof?.readMillis ?? 0)));
+            return Math.floor((until - since) / Math.max(2_000, 4 * (proof?.readMillis ?? 0)));
           });
         return Math.max(0, ...slow);
       };
