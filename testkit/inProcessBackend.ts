@@ -44,6 +44,7 @@ export function inProcessBackend(
       minInterval: 200,
       maxInterval: 1_000,
       precision: 0.001,
+      direct: true,
       counted: undefined,
       mirrors: [],
       adopted: false,

@@ -1,11 +1,12 @@
 /** One simulated counter: its shards, its counter document, and what the functions know about them. */
 import type { ListedShard } from "../../admin/src/internal.ts";
-import { BASE_SHARD } from "../../core/src/index.ts";
+import { BASE_SHARD, type DirectWay, directWay } from "../../core/src/index.ts";
 import { BYTES, readUnits } from "../../costs/src/index.ts";
 import { toTimestamp } from "../../functions/src/counter/fields.ts";
 import { toMillis } from "../../functions/src/counter/time.ts";
 import {
   type AggregateResult,
+  type Direct,
   type Cause,
   FOLD_PAGE_SIZE,
   foldableShards,
@@ -27,7 +28,36 @@ export interface Instance {
   waiting?: Cause[] | undefined;
 }
 
+/** A counter document, as a client knows it. */
+export interface DocumentCopy {
+  readonly exists: boolean;
+  readonly direct: Direct | undefined;
+  readonly published: Published | undefined;
+}
+
+export function wayOf({ exists, direct }: DocumentCopy): DirectWay | undefined {
+  const instant = (millis: Millis) => ({ seconds: millis / 1_000, nanoseconds: 0 });
+  const { at, since, ...others } = direct ?? {};
+  const times = { ...(at !== undefined && { at: instant(at) }), ...(since !== undefined && { since: instant(since) }) };
+  return directWay(exists, { ...others, ...times });
+}
+
+/** What a client knows of the document after its own write, without another read. */
+export function afterOwnWrite(copy: DocumentCopy, { _kind, _generation: generation }: DirectWay): DocumentCopy {
+  const marks = [...(_kind === "add" ? (copy.direct?.marks ?? []) : []), undefined];
+  const { count = 0, writes = 0 } = copy.direct ?? {};
+  const direct = { open: true, generation, count, writes, at: undefined, since: 0, marks, past: [] };
+  return { exists: true, direct, published: copy.published };
+}
+
 export class Counter {
+  /** How many clients watch it without incrementing it. */
+  readonly watchers: number;
+
+  constructor(watchers = 0) {
+    this.watchers = watchers;
+  }
+
   readonly shards: Shard[] = [];
   readonly base = new Shard();
   readonly bill: Bill = emptyBill();
@@ -37,7 +67,10 @@ export class Counter {
   documents = 0;
   published: Published | undefined;
   publishedAt: Millis = 0;
-  /** Counts the publishes. */
+  /** Limits the writes of the counter document. */
+  readonly document = new Shard();
+  direct: Direct | undefined;
+  /** Counts the writes of the counter document. */
   version = 0;
   /** What the instances of the event functions remember. */
   readonly instances: Instance[] = [];
@@ -73,6 +106,47 @@ export class Counter {
     if (latest?.at === now) latest.writes++;
     else this.unpublished.push({ at: now, writes: 1 });
     return isNew;
+  }
+
+  /**
+   * Writes the counter document, if the rules allow it.
+   *
+   * @param way  as the client has planned it
+   */
+  commitDirect(way: DirectWay, now: Millis): boolean {
+    if (!this.accepts(way)) return false;
+    const before: Direct = this.direct ?? {
+      ...{ open: true, generation: 0, count: 0, writes: 0, at: undefined, since: now, marks: [], past: [] },
+    };
+    const mark = this.version;
+    const { _kind: kind, _generation: generation } = way;
+    const { count, writes, marks } = before;
+    const kept = kind === "renew" ? { since: now, marks: [mark], past: marks } : { marks: [...marks, mark] };
+    this.direct = { ...before, ...kept, generation, count: count + 1, writes: writes + 1, at: now };
+    this.written();
+    return true;
+  }
+
+  /** Whether the rules allow it now. */
+  accepts({ _kind, _generation }: DirectWay): boolean {
+    const current = this.directWay();
+    return current?._kind === _kind && current._generation === _generation;
+  }
+
+  /** How an increment may join the document as it is now. */
+  directWay(): DirectWay | undefined {
+    return wayOf(this.copy());
+  }
+
+  /** The document, as a client reads it. */
+  copy(): DocumentCopy {
+    return { exists: this.version > 0, direct: this.direct, published: this.published };
+  }
+
+  /** The counter document has changed. */
+  written(): void {
+    this.version++;
+    this.bill.watching += this.watchers;
   }
 
   /** Adds the mark of a write. @param removes  whether the write removes expired marks. @returns the shard's bytes after it */

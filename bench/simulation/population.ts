@@ -4,7 +4,7 @@
  */
 import { createShardCountCache, type Random, type ShardCountCache } from "../../core/src/index.ts";
 import type { Millis } from "../../functions/src/decisions.ts";
-import type { Counter } from "./counter.ts";
+import type { Counter, DocumentCopy } from "./counter.ts";
 import { Connection } from "./network.ts";
 import type { Audience } from "./scenarios.ts";
 import type { World } from "./world.ts";
@@ -21,8 +21,15 @@ export interface Client {
   readUntil: Millis;
   /** Until when writes wait for it. */
   waitsUntil: Millis;
-  /** The publish that it has seen last. */
+  /** The version of the document that it has seen last. */
   seenVersion: number;
+  /** The counter document, as it was read or watched; `undefined` before. */
+  copy: DocumentCopy | undefined;
+}
+
+/** An open counter that was never published has one shard. */
+function shardCountOf({ published, direct }: DocumentCopy): number | undefined {
+  return published?.shardCount ?? (direct?.open ? 1 : undefined);
 }
 
 export class Population {
@@ -52,7 +59,8 @@ export class Population {
   refreshShardCount(client: Client, counter: Counter, now: Millis): Millis {
     const { shardCountCache, isWatching } = client;
     if (isWatching && client.seenVersion !== counter.version) {
-      shardCountCache._update(counter.published?.shardCount);
+      shardCountCache._update(shardCountOf(counter.copy()));
+      client.copy = counter.copy();
       client.seenVersion = counter.version;
     }
     if (!shardCountCache._isStale()) return now;
@@ -61,15 +69,16 @@ export class Population {
       client.readUntil = now + request + response;
       client.waitsUntil = Math.min(client.readUntil, now + shardCountCache._countTimeout());
       counter.bill["shard count, by clients"]++;
-      let read = counter.published;
+      let read = counter.copy();
       if (request > 0) {
         const arrived = () => {
-          read = counter.published;
+          read = counter.copy();
         };
         this.#world.clock.at(now + request, { run: arrived });
       }
       const answered = () => {
-        shardCountCache._update(read?.shardCount, read?.growing, request + response);
+        client.copy = read;
+        shardCountCache._update(shardCountOf(read), read.published?.growing, request + response);
       };
       this.#world.clock.at(client.readUntil, { run: answered });
     }
@@ -85,6 +94,7 @@ export class Population {
       readUntil: 0,
       waitsUntil: 0,
       seenVersion: -1,
+      copy: undefined,
     };
   }
 }

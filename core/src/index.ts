@@ -6,6 +6,7 @@ export {
   NO_COUNTED_COLLECTION,
   parseCountedCollection,
 } from "./countedCollection.ts";
+export { type DirectWay, directWay } from "./directWay.ts";
 export { CounterError, type CounterErrorCode, isCounterError } from "./errors.ts";
 export {
   DAY_END,
@@ -41,6 +42,8 @@ export {
   type CounterDocument,
   counterPath,
   DEFAULT_COLLECTION,
+  DIRECT,
+  type DirectFields,
   ENTRIES,
   type EntryDocument,
   entriesPath,
@@ -51,6 +54,7 @@ export {
   MARK_LIFETIME_SECONDS,
   MARK_WINDOW_MILLIS,
   MARK_WINDOWS,
+  MAX_DIRECT_MARKS,
   MAX_SHARDS,
   MAX_WINDOW_NONCES,
   type MarkWindow,
@@ -60,6 +64,7 @@ export {
   receiptsPath,
   type ServerLimitDocument,
   SHARDS,
+  SLOW_GENERATION_SECONDS,
   type ShardDocument,
   type Stock,
   serverLimitPath,

@@ -6,9 +6,9 @@
  */
 import type { CounterWindows } from "./windows.ts";
 
-/** `counters/{id}`: what readers read. The functions write it; servers write a few other fields. */
+/** `counters/{id}`: what readers read. Clients write `total` and `direct` while the counter is open; servers write a few other fields. */
 export interface CounterDocument<Timestamp> {
-  /** The sum of `count` over every document in `shards`, at `asOf`. */
+  /** The sum of `count` over every document in `shards`, at `asOf`, plus `direct.count`. */
   total: number;
   /** How many shards writers should choose from, ≥ 1. Advice to writers: readers must not derive anything from it. */
   shardCount: number;
@@ -18,7 +18,7 @@ export interface CounterDocument<Timestamp> {
   rate: number;
   /** How many times the counter was published. */
   publishes: number;
-  /** The instant for which `total` is exact. Never falls. */
+  /** The instant for which the shards in `total` are exact. Never falls. Absent before the first publish. */
   asOf: Timestamp;
   /** The part of the id before its first colon; `""` if there is no colon. For leaderboards. */
   group: string;
@@ -30,6 +30,26 @@ export interface CounterDocument<Timestamp> {
   windows: CounterWindows<Timestamp> | null;
   /** Where a bounded counter has units; `null` if the counter is not bounded. */
   stock: Stock | null;
+}
+
+/** The field `direct` of a counter document: increments that clients have written to it, instead of to a shard. */
+export interface DirectFields<Timestamp, Nonce = unknown> {
+  /** Whether clients may write the counter document. */
+  open: boolean;
+  /** Grows by 1 with each new list of marks. A write names it, so that no copy of the write counts in another generation. */
+  generation: number;
+  /** The sum of the direct increments. Part of `total`. */
+  count: number;
+  /** How many direct writes there were. Never falls. */
+  writes: number;
+  /** Server time of the last direct write; absent before the first. */
+  at?: Timestamp;
+  /** When the generation began. */
+  since: Timestamp;
+  /** The nonces of the writes of this generation, {@link MAX_DIRECT_MARKS} at most. The rules compare them to refuse a replayed write. */
+  marks: Nonce[];
+  /** Nonces of earlier generations, by which a client finds that its refused write counts. */
+  past?: Nonce[];
 }
 
 /** The field `stock` of a bounded counter's document: shard id → units, of the shards that had some at `asOf`. */
@@ -135,6 +155,15 @@ export const MARK_LIFETIME_SECONDS = 120;
 
 /** The size of a nonce. It must differ from the others in its window: 61 on a shard with a write a second. */
 export const NONCE_BYTES = 5;
+
+/** How many writes a generation takes. `firestore.rules` has the same number. */
+export const MAX_DIRECT_MARKS = 4;
+
+/** A client may begin the next generation if this one took so long. `firestore.rules` has the same number. */
+export const SLOW_GENERATION_SECONDS = 60;
+
+/** What an entry names instead of a shard if its increment was written to the counter document. */
+export const DIRECT = "direct";
 
 /** The group of a counter: the part of its id before the first colon, `""` if there is no colon. */
 export function groupOf(counterId: string): string {

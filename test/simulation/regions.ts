@@ -86,6 +86,7 @@ export function regionsScenarioOf(seed: number): RegionsScenario {
       minInterval,
       maxInterval: minInterval + 1_000 * random.pick([0, 2, 10]),
       precision: random.pick([0, 0.001]),
+      direct: false,
       counted: undefined,
       mirrors: [],
       adopted: false,

@@ -5,6 +5,7 @@
 import type { DocumentReference, DocumentSnapshot, Timestamp } from "firebase-admin/firestore";
 import { type CounterDocument, groupOf, type Reservation } from "../../../core/src/index.ts";
 import { MAX_TASK_DELAY } from "./cause.ts";
+import { parseDirect } from "./direct.ts";
 import { finite, millis, toTimestamp } from "./fields.ts";
 import { PHASES } from "./phase.ts";
 import type { Millis } from "./time.ts";
@@ -18,7 +19,7 @@ export async function readCounter(ref: DocumentReference, features: readonly Fea
 /** The state of a counter without a document. */
 export function missingCounter(ref: DocumentReference, features: readonly Feature[]): CounterState {
   const unknown = { updateTime: undefined, published: undefined, reservation: undefined, adjusted: undefined };
-  return Object.assign({ ref, ...unknown }, ...features.map((feature) => feature.parseState?.(undefined)));
+  return Object.assign({ ref, ...unknown, direct: undefined }, ...features.map((feature) => feature.parseState?.(undefined)));
 }
 
 /**
@@ -28,17 +29,24 @@ export function missingCounter(ref: DocumentReference, features: readonly Featur
 export function parseCounter(snapshot: DocumentSnapshot, features: readonly Feature[]): CounterState {
   const { ref, updateTime } = snapshot;
   const adjusted = snapshot.get("adjusted");
+  const direct = parseDirect(snapshot);
   const state = {
     ref,
     updateTime,
-    published: parsePublished(snapshot, features),
+    published: parsePublished(snapshot, direct?.count ?? 0, features),
     reservation: parseReservation(snapshot.get("reservation")),
     adjusted: adjusted === undefined ? undefined : finite(adjusted),
+    direct,
   };
   return Object.assign(state, ...features.map((feature) => feature.parseState?.(snapshot)));
 }
 
-function parsePublished(snapshot: DocumentSnapshot, features: readonly Feature[]): Published | undefined {
+/** @param directCount  the part of the total that is no sum of shards */
+function parsePublished(
+  snapshot: DocumentSnapshot,
+  directCount: number,
+  features: readonly Feature[],
+): Published | undefined {
   const asOf = millis(snapshot.get("asOf"));
   if (asOf === null) return undefined;
   const number = (field: keyof CorePublished, minimum: number) => {
@@ -48,8 +56,10 @@ function parsePublished(snapshot: DocumentSnapshot, features: readonly Feature[]
   const malformed = snapshot.get("malformedShards");
   const phase = snapshot.get("phase");
   const nextPollAt = validPollTime(millis(snapshot.get("nextPollAt")), asOf);
+  const total = number("total", Number.NEGATIVE_INFINITY);
   const published: CorePublished = {
-    total: number("total", Number.NEGATIVE_INFINITY),
+    total,
+    shardTotal: total - directCount,
     shardCount: number("shardCount", 1),
     growing: snapshot.get("growing") === true,
     writes: number("writes", 0),
@@ -100,5 +110,7 @@ export function serializeCounter(counterId: string, published: CorePublished, as
     calmSince: published.calmSince === null ? null : toTimestamp(published.calmSince),
     unusedSince: published.unusedSince === null ? null : toTimestamp(published.unusedSince),
     slowSince: published.slowSince === null ? null : toTimestamp(published.slowSince),
-  } satisfies Partial<CounterDocument<Timestamp>> & { [field in Exclude<keyof CorePublished, "counted">]: unknown };
+  } satisfies Partial<CounterDocument<Timestamp>> & {
+    [field in Exclude<keyof CorePublished, "counted" | "shardTotal">]: unknown;
+  };
 }

@@ -67,7 +67,7 @@ export function writesSoFar(previous: Published | undefined, { counted, total, w
   if (!counted) return Math.max(writes, previous?.writes ?? 0);
   if (!previous) return total;
   // If the counter summed shards before, its total may have been any number.
-  const change = Math.abs(total - previous.total);
+  const change = Math.abs(total - previous.shardTotal);
   return previous.writes + (Number.isSafeInteger(change) ? change : 0);
 }
 

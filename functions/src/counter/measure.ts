@@ -19,7 +19,7 @@ import type { CounterState } from "./types.ts";
  * Cost: of up to 3 shards, or more if a feature needs a list, 1 read each; of more, 2 reads per 1,000, or on Enterprise the bytes of all.
  * Without the index, and after a sum that was too slow, 1 read per shard. If a feature measures the counter, what its measurer costs.
  *
- * @returns a sum that is infinite or NaN as the last published total, because 0 or the sum of some shards would be wrong
+ * @returns a sum that is infinite or NaN as the last published sum, because 0 or the sum of some shards would be wrong
  */
 export async function measureCounter(backend: Backend, state: CounterState): Promise<Measurement> {
   const { ref, published } = state;
@@ -33,7 +33,7 @@ export async function measureCounter(backend: Backend, state: CounterState): Pro
     byScan: backend.config.edition === "enterprise",
   });
   if (measured.overflows) logOverflowOnce(ref.id, measured.malformed);
-  const sum = measured.overflows ? { ...measured, total: published?.total ?? 0 } : measured;
+  const sum = measured.overflows ? { ...measured, total: published?.shardTotal ?? 0 } : measured;
   return Object.assign({}, sum, ...backend.features.map((feature) => feature.measured?.(sum, state, backend.config)));
 }
 

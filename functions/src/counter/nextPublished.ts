@@ -41,8 +41,9 @@ function nextPublished(
   measurement: Measurement,
   config: CounterConfig,
 ): CorePublished {
-  const { previous } = state;
-  const { total, documents, counted = null, slowSince = null } = measurement;
+  const { previous, direct } = state;
+  const { total: shardTotal, documents, counted = null, slowSince = null } = measurement;
+  const total = counted ? shardTotal : shardTotal + (direct?.count ?? 0);
   const asOf = toMillis(measurement.asOf);
   const writes = writesSoFar(previous, measurement);
   const limits = { ...config, ...shardSettingsOf(state, config) };
@@ -54,7 +55,7 @@ function nextPublished(
   const added = addedSince(state, measurement);
   const amountRate = previous ? averageRate(previous.amountRate, Math.abs(added), asOf - previous.asOf) : 0;
   const activity: Activity = {
-    isWritten: writes !== (previous?.writes ?? 0) || total !== (previous?.total ?? 0),
+    isWritten: writes !== (previous?.writes ?? 0) || shardTotal !== (previous?.shardTotal ?? 0),
     quietFor: quietFor(previous, asOf),
     rate,
     interval: publishInterval({ total, rate, amountRate, counted, slowSince, shardDocuments: documents }, config),
@@ -71,6 +72,7 @@ function nextPublished(
   const delay = pollDelay(phase, { ...activity, shardCount, isFoldDue }, config);
   return {
     total,
+    shardTotal,
     shardCount,
     // A burst on a new counter makes it grow a moment later.
     growing: scaled.isGrown || (!previous && !counted),
@@ -91,12 +93,12 @@ function nextPublished(
   };
 }
 
-/** The sum of the increments since the last publish. */
+/** The sum of the increments on shards since the last publish. */
 function addedSince({ previous, adjusted = 0 }: KnownState, measurement: Measurement): number {
   const { total, counted, imported = 0 } = measurement;
   // The last publish measured something else, so the difference is no increment.
   if (previous && previous.counted?.path !== counted?.path) return 0;
-  const before = (previous?.total ?? 0) + (counted ? 0 : adjusted + imported);
+  const before = (previous?.shardTotal ?? 0) + (counted ? 0 : adjusted + imported);
   return differenceBeyondRounding(total, before, Math.abs(total) + Math.abs(before));
 }
 

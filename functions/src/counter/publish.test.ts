@@ -72,6 +72,7 @@ async function publishing(
     mirrored,
     mirroredIn,
     adjusted: undefined,
+    direct: undefined,
   };
   const isPublished =
     (await publish(

@@ -7,6 +7,7 @@ import { COMMIT_TIMEOUT_MS, withTimeout } from "../../../admin/src/internal.ts";
 import { isPreconditionFailure } from "../../../core/src/index.ts";
 import type { Backend } from "./backend.ts";
 import { serializeCounter } from "./counterDocument.ts";
+import { directChange, serializeDirect } from "./direct.ts";
 import { logError } from "./log.ts";
 import type { Millis } from "./time.ts";
 import type { Contribution, CounterState, Feature, Published } from "./types.ts";
@@ -66,13 +67,17 @@ export async function publish(
 
   async function commit(contributions: readonly Partial<Contribution>[]): Promise<Timestamp | undefined> {
     const { updateTime, adjusted } = state;
+    const change = directChange(state, next, config);
+    const direct: Record<string, unknown> = change ? serializeDirect(change) : {};
     const document = Object.assign(
       { ...serializeCounter(ref.id, next, asOf), ...(adjusted !== undefined && { adjusted: FieldValue.delete() }) },
       ...contributions.map(({ fields }) => fields),
     );
     const batch = ref.firestore.batch();
-    if (updateTime) batch.update(ref, document, { lastUpdateTime: updateTime });
-    else batch.create(ref, document);
+    // Only an update leaves the parts of `direct` as they are that clients add to.
+    const parts = Object.fromEntries(Object.entries(direct).map(([part, value]) => [`direct.${part}`, value]));
+    if (updateTime) batch.update(ref, { ...document, ...parts }, { lastUpdateTime: updateTime });
+    else batch.create(ref, { ...document, ...(change && { direct }) });
     for (const one of contributions) one.addTo?.(batch);
     const [written] = await withTimeout(COMMIT_TIMEOUT_MS, batch.commit());
     return written?.writeTime;

@@ -43,6 +43,7 @@ export const DEFAULT_SETTINGS: Settings = {
   minInterval: 1_000,
   maxInterval: 10_000,
   precision: 0.001,
+  direct: true,
   counted: undefined,
   mirrors: [],
   adopted: false,

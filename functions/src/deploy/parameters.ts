@@ -91,6 +91,13 @@ export const params = {
     input: precision,
     description: "The relative change of a total that is worth publishing: 0.001 is a tenth of a percent.",
   }),
+  direct: defineString("DIRECT", {
+    default: DEFAULTS.DIRECT,
+    input: yesOrNo,
+    description:
+      "Whether clients add to the document of a counter that is not busy, which costs one write and wakes no function. no: each " +
+      "increment goes to a shard.",
+  }),
   // How many shards a counter has.
   minShards: defineInt("MIN_SHARDS", {
     default: Number(DEFAULTS.MIN_SHARDS),

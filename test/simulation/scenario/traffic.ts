@@ -25,6 +25,7 @@ export function trafficOf(seed: number): Scenario {
     minInterval,
     maxInterval: minInterval + 1_000 * random.pick([0, 2, 10]),
     precision: random.pick([0, 0.001, 0.1]),
+    direct: randomFor(seed, "direct").chance(0.75),
     counted: parseCountedCollection(POSTS),
     adopted: false,
     historyRetention: 30 * 86_400_000,

@@ -37,6 +37,7 @@ export const adoptedPlan = {
     const kept = { keptShards: numShards };
     return adopted ? { ...kept, triggerShards: numShards, minShards: Math.max(minShards, numShards) } : kept;
   },
+  needsPublishes: ({ numShards }) => numShards !== undefined,
   measured: withOldWrites,
   fieldsAfter: ({ previous, measurement: { oldWrites } }) => ({ oldWrites: oldWrites ?? previous?.oldWrites ?? 0 }),
 } satisfies FeaturePlan;
@@ -59,7 +60,7 @@ export function withOldWrites(
   if (!published) return numShards === undefined ? {} : { imported: total - adjusted };
   const { oldWrites } = published;
   const marked = Math.max(writes - (published.writes - oldWrites), 0);
-  const gained = published.counted ? 0 : Math.abs(total - published.total - adjusted);
+  const gained = published.counted ? 0 : Math.abs(total - published.shardTotal - adjusted);
   // Of an idle counter they came just now, of others since the last poll.
   const duration = Math.min(Math.max(toMillis(asOf) - published.asOf, minInterval), maxInterval);
   const most = ((numShards ?? 0) * writesPerShard * duration) / 1_000;
