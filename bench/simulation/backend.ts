@@ -32,10 +32,6 @@ import { commitDelay, type World } from "./world.ts";
 
 const SWEEP_EVERY: Millis = 300_000;
 
-const NEVER_WRITTEN: Direct = {
-  ...{ open: false, generation: 0, count: 0, writes: 0, at: undefined, since: 0, marks: [], past: [] },
-};
-
 /** The counter document as it was read, which is the precondition of a publish over it; without a document, version 0. */
 interface State {
   readonly published: Published | undefined;
@@ -109,8 +105,8 @@ export class Backend {
   #read(counter: Counter, then: (state: State) => void): void {
     counter.bill["counter document"]++;
     this.#after(() => {
-      const { published, direct, publishedAt: updatedAt, version } = counter;
-      then({ published, direct, updatedAt, version });
+      const { published, publishedAt: updatedAt, version } = counter;
+      then({ published, direct: counter.parsedDirect(), updatedAt, version });
     });
   }
 
@@ -214,7 +210,7 @@ export class Backend {
       counter.look(Number(id), now);
     counter.bill.history += historyWrites(counter.published, next, this.#config).length;
     const change = directChange({ direct: current.direct }, next, this.#config);
-    if (change) counter.direct = { ...NEVER_WRITTEN, ...counter.direct, ...change };
+    if (change) counter.publishDirect(change);
     counter.published = next;
     counter.publishedAt = now;
     counter.written();

@@ -1,12 +1,13 @@
 /** One simulated counter: its shards, its counter document, and what the functions know about them. */
 import type { ListedShard } from "../../admin/src/internal.ts";
-import { BASE_SHARD, type DirectWay, directWay } from "../../core/src/index.ts";
+import { BASE_SHARD, directGeneration, MARK_WINDOWS, type ReadDirect } from "../../core/src/index.ts";
 import { BYTES, readUnits } from "../../costs/src/index.ts";
 import { toTimestamp } from "../../functions/src/counter/fields.ts";
 import { toMillis } from "../../functions/src/counter/time.ts";
 import {
   type AggregateResult,
   type Direct,
+  type DirectChange,
   type Cause,
   FOLD_PAGE_SIZE,
   foldableShards,
@@ -28,26 +29,51 @@ export interface Instance {
   waiting?: Cause[] | undefined;
 }
 
+/** The field `direct` of a simulated document, with times in milliseconds and marks as numbers of writes. */
+interface StoredDirect {
+  readonly open: boolean;
+  readonly generation: number;
+  readonly count: number;
+  readonly windows: readonly Window[];
+}
+
+interface Window {
+  readonly at: Millis;
+  readonly marks: number;
+}
+
 /** A counter document, as a client knows it. */
 export interface DocumentCopy {
   readonly exists: boolean;
-  readonly direct: Direct | undefined;
+  readonly direct: StoredDirect | undefined;
   readonly published: Published | undefined;
 }
 
-export function wayOf({ exists, direct }: DocumentCopy): DirectWay | undefined {
-  const instant = (millis: Millis) => ({ seconds: millis / 1_000, nanoseconds: 0 });
-  const { at, since, ...others } = direct ?? {};
-  const times = { ...(at !== undefined && { at: instant(at) }), ...(since !== undefined && { since: instant(since) }) };
-  return directWay(exists, { ...others, ...times });
+/** As clients parse it. */
+export function readDirect({ direct }: DocumentCopy): ReadDirect | undefined {
+  if (!direct) return undefined;
+  const { open, generation, windows } = direct;
+  const marks = Object.fromEntries(
+    Object.entries(windows).map(([name, { at, marks }]) => [
+      name,
+      { at: { seconds: at / 1_000, nanoseconds: 0 }, nonces: Array.from({ length: marks }) },
+    ]),
+  );
+  return { open, generation, marks };
 }
 
-/** What a client knows of the document after its own write, without another read. */
-export function afterOwnWrite(copy: DocumentCopy, { _kind, _generation: generation }: DirectWay): DocumentCopy {
-  const marks = [...(_kind === "add" ? (copy.direct?.marks ?? []) : []), undefined];
-  const { count = 0, writes = 0 } = copy.direct ?? {};
-  const direct = { open: true, generation, count, writes, at: undefined, since: 0, marks, past: [] };
-  return { exists: true, direct, published: copy.published };
+/** The generation that the next write of a client with this copy joins. */
+export function generationFor(copy: DocumentCopy): number | undefined {
+  return directGeneration(copy.exists, readDirect(copy));
+}
+
+/** The document after a write of a client. */
+export function afterDirectWrite({ direct, ...copy }: DocumentCopy, generation: number, now: Millis): DocumentCopy {
+  const windows = [...(direct?.windows ?? [])];
+  const window = generation % MARK_WINDOWS;
+  windows[window] = { at: now, marks: (windows[window]?.marks ?? 0) + 1 };
+  delete windows[(generation + 1) % MARK_WINDOWS];
+  return { ...copy, exists: true, direct: { open: true, generation, count: (direct?.count ?? 0) + 1, windows } };
 }
 
 export class Counter {
@@ -69,7 +95,7 @@ export class Counter {
   publishedAt: Millis = 0;
   /** Limits the writes of the counter document. */
   readonly document = new Shard();
-  direct: Direct | undefined;
+  direct: StoredDirect | undefined;
   /** Counts the writes of the counter document. */
   version = 0;
   /** What the instances of the event functions remember. */
@@ -108,34 +134,33 @@ export class Counter {
     return isNew;
   }
 
-  /**
-   * Writes the counter document, if the rules allow it.
-   *
-   * @param way  as the client has planned it
-   */
-  commitDirect(way: DirectWay, now: Millis): boolean {
-    if (!this.accepts(way)) return false;
-    const before: Direct = this.direct ?? {
-      ...{ open: true, generation: 0, count: 0, writes: 0, at: undefined, since: now, marks: [], past: [] },
-    };
-    const mark = this.version;
-    const { _kind: kind, _generation: generation } = way;
-    const { count, writes, marks } = before;
-    const kept = kind === "renew" ? { since: now, marks: [mark], past: marks } : { marks: [...marks, mark] };
-    this.direct = { ...before, ...kept, generation, count: count + 1, writes: writes + 1, at: now };
+  /** Whether the rules let a write join this generation now. */
+  accepts(generation: number): boolean {
+    return generationFor(this.copy()) === generation;
+  }
+
+  /** A client writes the counter document. @returns whether the rules allow it */
+  commitDirect(generation: number, now: Millis): boolean {
+    if (!this.accepts(generation)) return false;
+    this.direct = afterDirectWrite(this.copy(), generation, now).direct;
     this.written();
     return true;
   }
 
-  /** Whether the rules allow it now. */
-  accepts({ _kind, _generation }: DirectWay): boolean {
-    const current = this.directWay();
-    return current?._kind === _kind && current._generation === _generation;
+  /** The functions publish a change of `direct`. */
+  publishDirect({ open = true, generation }: DirectChange): void {
+    const { windows = [], count = 0, generation: before = 0 } = this.direct ?? {};
+    const kept = [...windows];
+    if (generation !== undefined) delete kept[generation % MARK_WINDOWS];
+    this.direct = { open, generation: generation ?? before, count, windows: kept };
   }
 
-  /** How an increment may join the document as it is now. */
-  directWay(): DirectWay | undefined {
-    return wayOf(this.copy());
+  /** As the functions parse it. */
+  parsedDirect(): Direct | undefined {
+    if (!this.direct) return undefined;
+    const { windows, ...direct } = this.direct;
+    const windowOf = (before: number) => windows[(direct.generation - before + MARK_WINDOWS) % MARK_WINDOWS];
+    return { ...direct, marks: windowOf(0)?.marks ?? 0, lastWrite: windowOf(0)?.at, lastWriteBefore: windowOf(1)?.at };
   }
 
   /** The document, as a client reads it. */

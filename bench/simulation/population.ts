@@ -2,9 +2,9 @@
  * The clients of one counter, each with the real shard count cache. A client reads the shard count before a write if what it
  * knows is stale; a client that watches learns it with each publish. A client that has made its increments is replaced.
  */
-import { createShardCountCache, type Random, type ShardCountCache } from "../../core/src/index.ts";
+import { createShardCountCache, crowdShards, type Random, type ShardCountCache } from "../../core/src/index.ts";
 import type { Millis } from "../../functions/src/decisions.ts";
-import type { Counter, DocumentCopy } from "./counter.ts";
+import { type Counter, type DocumentCopy, readDirect } from "./counter.ts";
 import { Connection } from "./network.ts";
 import type { Audience } from "./scenarios.ts";
 import type { World } from "./world.ts";
@@ -27,9 +27,18 @@ export interface Client {
   copy: DocumentCopy | undefined;
 }
 
+/** A client has read the document, or its watch has. @param roundTrip  how long a read took */
+export function learn(client: Client, copy: DocumentCopy, roundTrip?: Millis): void {
+  client.copy = copy;
+  const growing = roundTrip === undefined ? undefined : copy.published?.growing;
+  client.shardCountCache._update(shardCountOf(copy), growing, roundTrip);
+}
+
 /** An open counter that was never published has one shard. */
-function shardCountOf({ published, direct }: DocumentCopy): number | undefined {
-  return published?.shardCount ?? (direct?.open ? 1 : undefined);
+function shardCountOf(copy: DocumentCopy): number | undefined {
+  const { published, direct } = copy;
+  const known = published?.shardCount ?? (direct?.open ? 1 : 0);
+  return Math.max(known, direct?.open ? crowdShards(readDirect(copy)) : 0) || undefined;
 }
 
 export class Population {
@@ -59,8 +68,7 @@ export class Population {
   refreshShardCount(client: Client, counter: Counter, now: Millis): Millis {
     const { shardCountCache, isWatching } = client;
     if (isWatching && client.seenVersion !== counter.version) {
-      shardCountCache._update(shardCountOf(counter.copy()));
-      client.copy = counter.copy();
+      learn(client, counter.copy());
       client.seenVersion = counter.version;
     }
     if (!shardCountCache._isStale()) return now;
@@ -77,8 +85,7 @@ export class Population {
         this.#world.clock.at(now + request, { run: arrived });
       }
       const answered = () => {
-        client.copy = read;
-        shardCountCache._update(shardCountOf(read), read.published?.growing, request + response);
+        learn(client, read, request + response);
       };
       this.#world.clock.at(client.readUntil, { run: answered });
     }

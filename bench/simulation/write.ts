@@ -6,14 +6,14 @@
  * refused write to the same shard again: at once, then with delays that grow by half from a second to a minute, with a jitter of a
  * half. A user who leaves closes the page, and a refused write is not sent again.
  */
-import { type DirectWay, INCREMENTS_PER_MARK_REMOVAL, randomShard } from "../../core/src/index.ts";
+import { INCREMENTS_PER_MARK_REMOVAL, randomShard } from "../../core/src/index.ts";
 import { writeUnits } from "../../costs/src/index.ts";
 import type { Millis } from "../../functions/src/decisions.ts";
 import type { Backend } from "./backend.ts";
 import type { Step } from "./clock.ts";
-import { afterOwnWrite, type Counter, wayOf } from "./counter.ts";
+import { afterDirectWrite, type Counter, generationFor } from "./counter.ts";
 import { PROMPT } from "./metrics.ts";
-import type { Client, Population } from "./population.ts";
+import { type Client, learn, type Population } from "./population.ts";
 import { commitDelay, type World } from "./world.ts";
 
 const FIRST_BACKOFF: Millis = 1_000;
@@ -30,8 +30,8 @@ export class Write implements Step {
   #sentAt: Millis = 0;
   #responseDelay: Millis = 0;
   #shard = "0";
-  /** How it joins the counter document; `undefined` if it goes to a shard. */
-  #way: DirectWay | undefined;
+  /** The generation of the counter document that it joins; `undefined` if it goes to a shard. */
+  #generation: number | undefined;
   /** How often it was refused by the rules. */
   #refusals = 0;
   #attempts = 0;
@@ -76,8 +76,8 @@ export class Write implements Step {
     this.#isQueued = isWatching && isCalm && this.#world.random() * INCREMENTS_PER_MARK_REMOVAL > 1;
     const { copy } = this.#client;
     const mayJoin = this.#world.settings.direct > 0 && !shardCountCache._isContended() && this.#refusals < 2;
-    this.#way = mayJoin && copy ? wayOf(copy) : undefined;
-    if (this.#way) this.#isQueued = isWatching;
+    this.#generation = mayJoin && copy ? generationFor(copy) : undefined;
+    if (this.#generation !== undefined) this.#isQueued = isWatching;
     this.#transmit(now);
   }
 
@@ -97,12 +97,12 @@ export class Write implements Step {
       this.#world.metrics.abandoned(this.issuedAt, now - this.issuedAt);
       return;
     }
-    const isDenied = this.#way !== undefined && !this.#counter.accepts(this.#way);
+    const isDenied = this.#generation !== undefined && !this.#counter.accepts(this.#generation);
     if (isDenied && settings.refusalsWait === 0) {
       this.#deny(now);
       return;
     }
-    const document = this.#way ? this.#counter.document : this.#counter.shard(Number(this.#shard));
+    const document = this.#generation !== undefined ? this.#counter.document : this.#counter.shard(Number(this.#shard));
     const wait = document.offer(now, settings);
     const duration = wait === undefined ? 0 : wait + commitDelay(this.#world, now);
     if (wait === 0 && duration === 0) {
@@ -141,7 +141,7 @@ export class Write implements Step {
     const arrived = () => {
       const copy = this.#counter.copy();
       const known = () => {
-        this.#client.copy = copy;
+        learn(this.#client, copy, request + response);
       };
       this.#world.clock.at(answeredAt + request + response, { run: known });
     };
@@ -157,8 +157,8 @@ export class Write implements Step {
   }
 
   /** Writes the counter document. No function is triggered. */
-  #join(way: DirectWay, now: Millis): void {
-    if (!this.#counter.commitDirect(way, now)) {
+  #join(generation: number, now: Millis): void {
+    if (!this.#counter.commitDirect(generation, now)) {
       this.#deny(now);
       return;
     }
@@ -167,13 +167,13 @@ export class Write implements Step {
     metrics.window(now).committed++;
     metrics.staleness.add(0, 1);
     const { copy } = this.#client;
-    if (copy && !this.#client.isWatching) this.#client.copy = afterOwnWrite(copy, way);
+    if (copy && !this.#client.isWatching) this.#client.copy = afterDirectWrite(copy, generation, now);
     this.#acknowledgeLater(now);
   }
 
   #commit(now: Millis): void {
-    if (this.#way) {
-      this.#join(this.#way, now);
+    if (this.#generation !== undefined) {
+      this.#join(this.#generation, now);
       return;
     }
     const { settings } = this.#world;

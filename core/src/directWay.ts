@@ -1,15 +1,23 @@
 /**
  * How an increment joins the counter document instead of a shard.
  *
- *     no document                        create it
- *     open, fewer than 8 marks           add a mark
- *     open, 8 marks in two minutes+      renew: begin the next generation
- *     open, 8 marks sooner; closed       not at all: the increment goes to a shard
+ *     no document                            generation 0
+ *     open, fewer than 4 marks               its generation
+ *     open, 4 marks, the last after 60 s+    the next generation begins
+ *     open, 4 marks sooner; closed           not at all: the increment goes to a shard
  *
- * An increment that was refused is looked up in the document. It counts if its nonce is there. If its generation is full, over or closed,
- * it is refused for ever, so another increment is safe: this way again in a new generation, else on a shard.
+ * A write names its generation. It is refused for ever once the generation is full, over or closed. So a client whose write was refused,
+ * and whose nonce is not in the document, may write again: to another generation, or to a shard.
+ *
+ * A generation that filled up fast shows a crowd, before the functions can: its writers choose among as many shards as the crowd needs.
  */
-import { type DirectFields, MAX_DIRECT_MARKS, SLOW_GENERATION_SECONDS } from "./layout.ts";
+import {
+  type DirectFields,
+  MARK_WINDOWS,
+  MAX_DIRECT_MARKS,
+  type MarkWindow,
+  SLOW_GENERATION_SECONDS,
+} from "./layout.ts";
 
 /** The parts of a timestamp of any SDK. */
 interface Instant {
@@ -17,27 +25,44 @@ interface Instant {
   readonly nanoseconds: number;
 }
 
-export interface DirectWay {
-  readonly _kind: "create" | "add" | "renew";
-  /** The generation that the increment belongs to. */
-  readonly _generation: number;
-}
+/** The field `direct` of a counter document, as a client has read it. */
+export type ReadDirect = Partial<DirectFields<Instant | null>>;
 
 /**
  * @param exists  whether there is a counter document
- * @param direct  its field `direct`
- * @returns `undefined` if the increment goes to a shard
+ * @returns the generation of the increment; `undefined` if it goes to a shard
  */
-export function directWay(exists: boolean, direct: Partial<DirectFields<Instant>> | undefined): DirectWay | undefined {
-  if (!exists) return { _kind: "create", _generation: 0 };
-  const { open, generation = 0, at, since, marks = [] } = direct ?? {};
-  if (open !== true) return undefined;
-  if (marks.length < MAX_DIRECT_MARKS) return { _kind: "add", _generation: generation };
-  // As the rules compare them: by what is stored, so that a refusal stays one.
-  const isSlow = at && since && micros(at) - micros(since) >= SLOW_GENERATION_SECONDS * 1e6;
-  return isSlow ? { _kind: "renew", _generation: generation + 1 } : undefined;
+export function directGeneration(exists: boolean, direct: ReadDirect | undefined): number | undefined {
+  if (!exists) return 0;
+  if (direct?.open !== true) return undefined;
+  const { generation = 0 } = direct;
+  if (!isFull(direct)) return generation;
+  return secondsToFill(direct) >= SLOW_GENERATION_SECONDS ? generation + 1 : undefined;
 }
 
-function micros({ seconds, nanoseconds }: Instant): number {
-  return seconds * 1e6 + nanoseconds / 1e3;
+/** The most shards that a full generation may call for. */
+const MOST_CROWD_SHARDS = 150;
+
+/** How many shards a crowd needs that has filled the generation; 1 without a crowd. */
+export function crowdShards(direct: ReadDirect | undefined): number {
+  if (direct?.open !== true || !isFull(direct)) return 1;
+  // Half as many more as one write a second takes.
+  const needed = (1.5 * MAX_DIRECT_MARKS) / secondsToFill(direct);
+  return Math.min(Math.max(Math.round(needed), 1), MOST_CROWD_SHARDS);
+}
+
+function isFull(direct: ReadDirect): boolean {
+  return (windowOf(direct)?.nonces.length ?? 0) >= MAX_DIRECT_MARKS;
+}
+
+/** From the last write of the generation before to the last of this one, by what is stored. Infinite if there was none before. */
+function secondsToFill(direct: ReadDirect): number {
+  const [last, before] = [windowOf(direct)?.at, windowOf(direct, 1)?.at];
+  if (!last || !before) return before ? 0 : Number.POSITIVE_INFINITY;
+  return last.seconds - before.seconds + (last.nanoseconds - before.nanoseconds) / 1e9;
+}
+
+/** The marks of the generation that was so many before this one. */
+function windowOf({ generation = 0, marks = {} }: ReadDirect, before = 0): MarkWindow<Instant | null, unknown> | undefined {
+  return marks[(generation - before + MARK_WINDOWS) % MARK_WINDOWS];
 }

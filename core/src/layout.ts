@@ -36,20 +36,14 @@ export interface CounterDocument<Timestamp> {
 export interface DirectFields<Timestamp, Nonce = unknown> {
   /** Whether clients may write the counter document. */
   open: boolean;
-  /** Grows by 1 with each new list of marks. A write names it, so that no copy of the write counts in another generation. */
+  /** Each takes {@link MAX_DIRECT_MARKS} writes. A write names its generation, so no copy of the write counts in another one. */
   generation: number;
   /** The sum of the direct increments. Part of `total`. */
   count: number;
   /** How many direct writes there were. Never falls. */
   writes: number;
-  /** Server time of the last direct write; absent before the first. */
-  at?: Timestamp;
-  /** When the generation began. */
-  since: Timestamp;
-  /** The nonces of the writes of this generation, {@link MAX_DIRECT_MARKS} at most. The rules compare them to refuse a replayed write. */
-  marks: Nonce[];
-  /** Nonces of earlier generations, by which a client finds that its refused write counts. */
-  past?: Nonce[];
+  /** Generation modulo {@link MARK_WINDOWS} → its marks. A write removes the window of the next generation, which is the oldest one. */
+  marks: Record<string, MarkWindow<Timestamp, Nonce>>;
 }
 
 /** The field `stock` of a bounded counter's document: shard id → units, of the shards that had some at `asOf`. */
@@ -77,7 +71,7 @@ export interface ShardDocument<Timestamp, Nonce = unknown> {
   marks: Record<string, MarkWindow<Timestamp, Nonce>>;
 }
 
-/** The nonces of the writes that were planned within the same 61 seconds, by their devices' clocks. */
+/** The nonces of writes: of a shard, those that were planned within the same 61 seconds, by their devices' clocks. */
 export interface MarkWindow<Timestamp, Nonce> {
   /** Server time of the last write in this window. The window may be removed two minutes later. */
   at: Timestamp;
@@ -159,7 +153,7 @@ export const NONCE_BYTES = 5;
 /** How many writes a generation takes. `firestore.rules` has the same number. */
 export const MAX_DIRECT_MARKS = 4;
 
-/** A client may begin the next generation if this one took so long. `firestore.rules` has the same number. */
+/** A client may begin the next generation if the last write of this one came so long after that of the one before. `firestore.rules` has the same number. */
 export const SLOW_GENERATION_SECONDS = 60;
 
 /** What an entry names instead of a shard if its increment was written to the counter document. */

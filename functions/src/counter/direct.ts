@@ -2,21 +2,21 @@
  * Direct increments: clients merge increments into the counter document while the counter is calm. Then no function runs. The functions
  * open the document to clients and close it, with a publish.
  *
- *                    calm: a new generation
- *        closed ─────────────────────────────▶ open ──┐ 8 marks, over 40 s or more: a new generation
+ *                    calm: the next generation
+ *        closed ─────────────────────────────▶ open ──┐ full after 20 s or more: the next generation
  *           ▲                                  │  ▲   │
  *           └──────────────────────────────────┘  └───┘
- *             polled, or 8 marks within 40 s
+ *             polled, or full within 20 s
  *
- * Each direct write leaves a mark, and a generation takes {@link MAX_DIRECT_MARKS}. With these the clients write a shard, whose creation or
- * update triggers a function. So a crowd is seen after 8 writes, and nobody can block a publish by direct writes for long.
+ * Each direct write leaves a mark, and a generation takes {@link MAX_DIRECT_MARKS}. Once it is full, clients write a shard, which triggers a
+ * function. So a crowd is seen after a few writes, and no client can block publishes by direct writes for long.
  *
- * Marks are emptied only with a new generation, which no write of an earlier one can join. So a write that was refused because its
- * generation was full, over or closed is refused for ever, and its client may count on a shard instead.
+ * Generations never come back. So a write that was refused because its generation was full, over or closed is refused for ever, and its
+ * client may count on a shard instead.
  */
 import type { DocumentSnapshot, Timestamp } from "firebase-admin/firestore";
-import { type DirectFields, MARK_LIFETIME_SECONDS, MAX_DIRECT_MARKS } from "../../../core/src/index.ts";
-import { finite, millis, toTimestamp } from "./fields.ts";
+import { type DirectFields, MARK_WINDOWS, MAX_DIRECT_MARKS, type MarkWindow } from "../../../core/src/index.ts";
+import { finite, millis } from "./fields.ts";
 import type { Millis } from "./time.ts";
 import type { CorePublished, CounterConfig, CounterState, Direct } from "./types.ts";
 
@@ -30,21 +30,22 @@ const CALM_RATE = 0.1;
 export function parseDirect(document: DocumentSnapshot): Direct | undefined {
   const stored: Partial<DirectFields<Timestamp>> | undefined = document.get("direct");
   if (typeof stored !== "object" || stored === null) return undefined;
-  const nonces = (list: unknown) => (Array.isArray(list) ? list : []);
+  const generation = Math.max(Math.floor(finite(stored.generation)), 0);
+  const windowOf = (before: number) => stored.marks?.[(generation - before + MARK_WINDOWS) % MARK_WINDOWS];
+  const writtenAt = (window: Partial<MarkWindow<Timestamp, unknown>> | undefined) => millis(window?.at) ?? undefined;
+  const nonces = windowOf(0)?.nonces;
   return {
     open: stored.open === true,
-    generation: Math.max(Math.floor(finite(stored.generation)), 0),
+    generation,
     count: finite(stored.count),
-    writes: finite(stored.writes),
-    at: millis(stored.at) ?? undefined,
-    since: millis(stored.since) ?? 0,
-    marks: nonces(stored.marks),
-    past: nonces(stored.past),
+    marks: Array.isArray(nonces) ? nonces.length : 0,
+    lastWrite: writtenAt(windowOf(0)),
+    lastWriteBefore: writtenAt(windowOf(1)),
   };
 }
 
-/** What a publish changes: the parts of the field that clients do not add to. */
-export type DirectChange = Partial<Omit<Direct, "at">>;
+/** What a publish changes of the field. */
+export type DirectChange = Partial<Pick<Direct, "open" | "generation">>;
 
 /**
  * What the next publish changes of the field; `undefined` for nothing.
@@ -53,10 +54,9 @@ export type DirectChange = Partial<Omit<Direct, "at">>;
  */
 export function directChange(
   { direct, ...state }: Partial<CounterState>,
-  next: Pick<CorePublished, "asOf" | "phase" | "rate" | "shardCount" | "total">,
+  { phase, rate, shardCount, total }: Pick<CorePublished, "phase" | "rate" | "shardCount" | "total">,
   config: CounterConfig,
 ): DirectChange | undefined {
-  const { asOf, phase, rate, shardCount, total } = next;
   const mayOpen =
     config.direct &&
     phase === "idle" &&
@@ -65,28 +65,32 @@ export function directChange(
     Number.isSafeInteger(total) &&
     !config.plans.some((feature) => feature.needsPublishes?.(state, config));
   if (!mayOpen) return direct?.open ? { open: false } : undefined;
-  if (!direct) return rate < CALM_RATE ? { ...NEVER_OPEN, ...newGeneration(NEVER_OPEN, asOf) } : undefined;
-  if (!direct.open) return rate < CALM_RATE ? newGeneration(direct, asOf) : undefined;
-  if (direct.marks.length < MAX_DIRECT_MARKS) return undefined;
-  const isFast = (direct.at ?? 0) - direct.since < FAST_GENERATION;
-  return isFast ? { open: false } : newGeneration(direct, asOf);
+  const next = { open: true, generation: (direct?.generation ?? 0) + 1 };
+  if (!direct?.open) return rate < CALM_RATE ? next : undefined;
+  if (direct.marks < MAX_DIRECT_MARKS) return undefined;
+  return isFast(direct) ? { open: false } : next;
 }
 
-const NEVER_OPEN: Omit<Direct, "at"> = { open: false, generation: 0, count: 0, writes: 0, since: 0, marks: [], past: [] };
+function isFast({ lastWrite = 0, lastWriteBefore }: Direct): boolean {
+  return lastWriteBefore !== undefined && lastWrite - lastWriteBefore < FAST_GENERATION;
+}
 
-/** Keeps the marks of at least two minutes, by which clients find that a refused write counts. */
-function newGeneration({ generation, since, marks, past }: Omit<Direct, "at">, asOf: Millis): DirectChange {
-  const mayBeYoung = since + MARK_LIFETIME_SECONDS * 1_000 > asOf;
+/**
+ * The change as values of an update, which leaves the other parts of the field as they are.
+ *
+ * @param removed  what removes a field. The oldest marks make room for the next generation
+ */
+export function serializeDirect(
+  { open, generation }: DirectChange,
+  isNew: boolean,
+  removed: unknown,
+): Record<string, unknown> {
   return {
-    open: true,
-    generation: generation + 1,
-    since: asOf,
-    marks: [],
-    past: [...(mayBeYoung ? past : []), ...marks],
+    "direct.open": open,
+    ...(generation !== undefined && {
+      "direct.generation": generation,
+      [`direct.marks.${generation % MARK_WINDOWS}`]: removed,
+    }),
+    ...(isNew && { "direct.count": 0, "direct.writes": 0 }),
   };
-}
-
-/** The changed parts as Firestore stores them. */
-export function serializeDirect({ since, ...change }: DirectChange): Partial<DirectFields<Timestamp>> {
-  return { ...change, ...(since !== undefined && { since: toTimestamp(since) }) };
 }

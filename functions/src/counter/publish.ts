@@ -68,16 +68,14 @@ export async function publish(
   async function commit(contributions: readonly Partial<Contribution>[]): Promise<Timestamp | undefined> {
     const { updateTime, adjusted } = state;
     const change = directChange(state, next, config);
-    const direct: Record<string, unknown> = change ? serializeDirect(change) : {};
     const document = Object.assign(
       { ...serializeCounter(ref.id, next, asOf), ...(adjusted !== undefined && { adjusted: FieldValue.delete() }) },
       ...contributions.map(({ fields }) => fields),
     );
     const batch = ref.firestore.batch();
-    // Only an update leaves the parts of `direct` as they are that clients add to.
-    const parts = Object.fromEntries(Object.entries(direct).map(([part, value]) => [`direct.${part}`, value]));
-    if (updateTime) batch.update(ref, { ...document, ...parts }, { lastUpdateTime: updateTime });
-    else batch.create(ref, { ...document, ...(change && { direct }) });
+    const direct = change && serializeDirect(change, !state.direct, FieldValue.delete());
+    if (updateTime) batch.update(ref, { ...document, ...direct }, { lastUpdateTime: updateTime });
+    else batch.create(ref, { ...document, ...(change && { direct: { ...change, count: 0, writes: 0 } }) });
     for (const one of contributions) one.addTo?.(batch);
     const [written] = await withTimeout(COMMIT_TIMEOUT_MS, batch.commit());
     return written?.writeTime;

@@ -106,8 +106,15 @@ export interface CounterState {
 /** A {@link Reservation} in milliseconds. */
 export type Reserved = Reservation<Millis>;
 
-/** The field `direct`, with times in milliseconds. Nonces stay as they are. */
-export type Direct = Required<Omit<DirectFields<Millis>, "at">> & { readonly at: Millis | undefined };
+/** What a decision needs of the field `direct`. */
+export interface Direct extends Readonly<Pick<DirectFields<never>, "open" | "generation" | "count">> {
+  /** How many marks the generation has. */
+  readonly marks: number;
+  /** When the last write of the generation was made. */
+  readonly lastWrite: Millis | undefined;
+  /** The same of the generation before, if its marks are still there. */
+  readonly lastWriteBefore: Millis | undefined;
+}
 
 /** What a decision knows: the counter document, what was measured after it was read, and what was done since. */
 export interface KnownState extends Partial<Omit<CounterState, "published">> {
