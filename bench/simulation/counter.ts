@@ -34,7 +34,7 @@ interface StoredDirect {
   readonly open: boolean;
   readonly generation: number;
   readonly count: number;
-  readonly windows: readonly Window[];
+  readonly windows: Readonly<Record<number, Window>>;
 }
 
 interface Window {
@@ -69,10 +69,9 @@ export function generationFor(copy: DocumentCopy): number | undefined {
 
 /** The document after a write of a client. */
 export function afterDirectWrite({ direct, ...copy }: DocumentCopy, generation: number, now: Millis): DocumentCopy {
-  const windows = [...(direct?.windows ?? [])];
   const window = generation % MARK_WINDOWS;
-  windows[window] = { at: now, marks: (windows[window]?.marks ?? 0) + 1 };
-  delete windows[(generation + 1) % MARK_WINDOWS];
+  const { [(generation + 1) % MARK_WINDOWS]: _, ...kept } = direct?.windows ?? {};
+  const windows = { ...kept, [window]: { at: now, marks: (kept[window]?.marks ?? 0) + 1 } };
   return { ...copy, exists: true, direct: { open: true, generation, count: (direct?.count ?? 0) + 1, windows } };
 }
 
@@ -149,9 +148,8 @@ export class Counter {
 
   /** The functions publish a change of `direct`. */
   publishDirect({ open = true, generation }: DirectChange): void {
-    const { windows = [], count = 0, generation: before = 0 } = this.direct ?? {};
-    const kept = [...windows];
-    if (generation !== undefined) delete kept[generation % MARK_WINDOWS];
+    const { windows = {}, count = 0, generation: before = 0 } = this.direct ?? {};
+    const { [(generation ?? -1) % MARK_WINDOWS]: _, ...kept } = windows;
     this.direct = { open, generation: generation ?? before, count, windows: kept };
   }
 
