@@ -5,6 +5,7 @@ import {
   type CounterHistoryPoint,
   type CounterObserver,
   type CounterSnapshotBase,
+  directCountOf,
   entryPath,
   HISTORY,
   historyPoints,
@@ -67,13 +68,13 @@ export async function getExactTotal(ref: CounterRef): Promise<number> {
   const { path } = ref;
   const snapshot = await latestSnapshot();
   const [counter, sum] = await Promise.all([
-    counterDoc(ref).get(),
+    firestore.runTransaction((transaction) => transaction.get(counterDoc(ref)), snapshot),
     sumShards(firestore.collection(shardsPath(path)), snapshot),
   ]);
   const counted: string | null | undefined = counter.get("countedCollection");
   if (counted) return (await firestore.collection(counted).count().get()).data().count;
   if (sum.overflows) throw overflow(ref.id);
-  return sum.total;
+  return sum.total + directCountOf(counter);
 }
 
 /**

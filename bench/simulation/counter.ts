@@ -6,9 +6,9 @@ import { toTimestamp } from "../../functions/src/counter/fields.ts";
 import { toMillis } from "../../functions/src/counter/time.ts";
 import {
   type AggregateResult,
+  type Cause,
   type Direct,
   type DirectChange,
-  type Cause,
   FOLD_PAGE_SIZE,
   foldableShards,
   MAX_LISTED_SHARDS,
@@ -64,7 +64,7 @@ export function readDirect({ direct }: DocumentCopy): ReadDirect | undefined {
 
 /** The generation that the next write of a client with this copy joins. */
 export function generationFor(copy: DocumentCopy): number | undefined {
-  return directGeneration(copy.exists, readDirect(copy));
+  return directGeneration(copy.exists ? readDirect(copy) : null);
 }
 
 /** The document after a write of a client. */

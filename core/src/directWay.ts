@@ -29,11 +29,11 @@ interface Instant {
 export type ReadDirect = Partial<DirectFields<Instant | null>>;
 
 /**
- * @param exists  whether there is a counter document
+ * @param direct  of a counter without a document, `null`
  * @returns the generation of the increment; `undefined` if it goes to a shard
  */
-export function directGeneration(exists: boolean, direct: ReadDirect | undefined): number | undefined {
-  if (!exists) return 0;
+export function directGeneration(direct: ReadDirect | undefined | null): number | undefined {
+  if (direct === null) return 0;
   if (direct?.open !== true) return undefined;
   const { generation = 0 } = direct;
   if (!isFull(direct)) return generation;
@@ -44,11 +44,18 @@ export function directGeneration(exists: boolean, direct: ReadDirect | undefined
 const MOST_CROWD_SHARDS = 150;
 
 /** How many shards a crowd needs that has filled the generation; 1 without a crowd. */
-export function crowdShards(direct: ReadDirect | undefined): number {
+export function crowdShards(direct: ReadDirect | undefined | null): number {
   if (direct?.open !== true || !isFull(direct)) return 1;
   // Half as many more as one write a second takes.
   const needed = (1.5 * MAX_DIRECT_MARKS) / secondsToFill(direct);
   return Math.min(Math.max(Math.round(needed), 1), MOST_CROWD_SHARDS);
+}
+
+/** What a client knows of the field after a write of its own, without another read. */
+export function afterDirectWrite(direct: ReadDirect | undefined | null, generation: number): ReadDirect {
+  const window = generation % MARK_WINDOWS;
+  const nonces = direct?.generation === generation ? (direct.marks?.[window]?.nonces ?? []) : [];
+  return { open: true, generation, marks: { ...direct?.marks, [window]: { at: null, nonces: [...nonces, null] } } };
 }
 
 function isFull(direct: ReadDirect): boolean {
@@ -63,6 +70,9 @@ function secondsToFill(direct: ReadDirect): number {
 }
 
 /** The marks of the generation that was so many before this one. */
-function windowOf({ generation = 0, marks = {} }: ReadDirect, before = 0): MarkWindow<Instant | null, unknown> | undefined {
+function windowOf(
+  { generation = 0, marks = {} }: ReadDirect,
+  before = 0,
+): MarkWindow<Instant | null, unknown> | undefined {
   return marks[(generation - before + MARK_WINDOWS) % MARK_WINDOWS];
 }

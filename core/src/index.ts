@@ -6,7 +6,7 @@ export {
   NO_COUNTED_COLLECTION,
   parseCountedCollection,
 } from "./countedCollection.ts";
-export { crowdShards, directGeneration, type ReadDirect } from "./directWay.ts";
+export { afterDirectWrite, crowdShards, directGeneration, type ReadDirect } from "./directWay.ts";
 export { CounterError, type CounterErrorCode, isCounterError } from "./errors.ts";
 export {
   DAY_END,
@@ -64,8 +64,8 @@ export {
   receiptsPath,
   type ServerLimitDocument,
   SHARDS,
-  SLOW_GENERATION_SECONDS,
   type ShardDocument,
+  SLOW_GENERATION_SECONDS,
   type Stock,
   serverLimitPath,
   shardsPath,
@@ -84,7 +84,7 @@ export {
   parseMirrors,
 } from "./mirror.ts";
 export { type CounterObserver, observing } from "./observer.ts";
-export { OptimisticTotal, type OwnIncrement } from "./optimisticTotal.ts";
+export { type HasMark, OptimisticTotal, type OwnIncrement } from "./optimisticTotal.ts";
 export {
   chooseSlot,
   isSurelyFree,
@@ -108,7 +108,7 @@ export { ServerClock } from "./serverClock.ts";
 export { createShardCountCache, type ShardCountCache } from "./shardCountCache.ts";
 export { partOfShard0, type Random, randomShard } from "./shardSelection.ts";
 export { hashRank, Sketch, type StoredSketch, VISITOR_HASH_DIGITS } from "./sketch.ts";
-export { type CounterSnapshotBase, toServedSnapshot, toSnapshot } from "./snapshot.ts";
+export { type CounterSnapshotBase, directCountOf, toServedSnapshot, toSnapshot } from "./snapshot.ts";
 export {
   CORRECTIONS,
   type CorrectionDocument,

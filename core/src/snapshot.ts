@@ -40,6 +40,11 @@ interface FieldReader {
   get(field: string): unknown;
 }
 
+/** The part of a total that clients have written to the counter document itself. */
+export function directCountOf(document: FieldReader): number {
+  return (document.get("direct.count") as number | undefined) ?? 0;
+}
+
 /** What the function `totals` tells of a counter. */
 export function toServedSnapshot<Timestamp>(
   document: FieldReader,

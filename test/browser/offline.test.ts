@@ -1,6 +1,6 @@
 /** A browser without a network, whose Firestore stores its writes on disk. */
 import { expect, test } from "vitest";
-import { readPublished, sumOfShards } from "../../testkit/storedCounter.ts";
+import { readPublished, sumOfIncrements } from "../../testkit/storedCounter.ts";
 import { until } from "../../testkit/until.ts";
 import { browserForTests, type Tab } from "./chromium.ts";
 import { cutFirestore } from "./network.ts";
@@ -22,32 +22,32 @@ test("increments made offline show as pending, survive a reload, and count exact
   await browser.context.setOffline(true);
   await tab.shows("kept", 5);
   await tab.shows("from-cache", "true");
-  expect(await sumOfShards(id)).toBe(0);
+  expect(await sumOfIncrements(id)).toBe(0);
 
   await reconnect();
   await browser.context.setOffline(false);
-  await until(async () => (await sumOfShards(id)) === 5, "the increments to arrive");
+  await until(async () => (await sumOfIncrements(id)) === 5, "the increments to arrive");
   await until(async () => (await readPublished(id))?.total === 5, "the total to be published");
   await tab.shows("total", 5);
   await tab.shows("from-cache", "false");
   await tab.click("increment");
   await tab.shows("succeeded", 1);
-  expect(await sumOfShards(id)).toBe(6);
+  expect(await sumOfIncrements(id)).toBe(6);
 });
 
 test("increments made offline survive the end of the browser", async () => {
   const id = "offline:restart";
   await clicksOffline(id, 5);
   await browser.restart();
-  expect(await sumOfShards(id)).toBe(0);
+  expect(await sumOfIncrements(id)).toBe(0);
 
   const tab = await browser.open("button", { id, persistent: "" });
-  await until(async () => (await sumOfShards(id)) === 5, "the increments to arrive");
+  await until(async () => (await sumOfIncrements(id)) === 5, "the increments to arrive");
   await until(async () => (await readPublished(id))?.total === 5, "the total to be published");
   await tab.shows("total", 5);
   await tab.click("increment");
   await tab.shows("succeeded", 1);
-  expect(await sumOfShards(id)).toBe(6);
+  expect(await sumOfIncrements(id)).toBe(6);
 });
 
 /** Loads a page, cuts its network, and clicks. Resolves when all writes are on disk. */

@@ -6,7 +6,7 @@ import { incrementCounter } from "../../client/src/web/index.ts";
 import { client } from "../../testkit/clients.ts";
 import { Refused, startProxy } from "../../testkit/grpcProxy.ts";
 import { goOffline, goOnline } from "../../testkit/offline.ts";
-import { readPublished, readShards, sumOfShards } from "../../testkit/storedCounter.ts";
+import { readPublished, readShards, sumOfIncrements } from "../../testkit/storedCounter.ts";
 import { until } from "../../testkit/until.ts";
 
 /** Ten increments within ten seconds, the others within an hour. */
@@ -41,7 +41,7 @@ test("100 increments of a client that is offline go to the only shard of the cou
       // Each read fails before the next increment.
       await ref._reading;
     }
-    expect(await sumOfShards(id)).toBe(2);
+    expect(await sumOfIncrements(id)).toBe(2);
     isCut = false;
     await goOnline(device.db);
     await Promise.all(calls);

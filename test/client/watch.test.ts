@@ -18,7 +18,7 @@ import { MAX_PUBLISH_DELAY_MS } from "../../core/src/index.ts";
 import { admin, type Client, client, signIn } from "../../testkit/clients.ts";
 import { startMeter } from "../../testkit/meter.ts";
 import { goOffline, goOnline } from "../../testkit/offline.ts";
-import { readPublished, sumOfShards } from "../../testkit/storedCounter.ts";
+import { readPublished, sumOfIncrements } from "../../testkit/storedCounter.ts";
 import { cuttingProxy } from "../../testkit/tcpProxy.ts";
 import { until } from "../../testkit/until.ts";
 
@@ -122,7 +122,7 @@ describe("own increments in a watch", () => {
     const written = incrementCounter(ref);
     await until(() => last().total === 1, "the increment");
     expect(last().pending).toBe(true);
-    expect(await sumOfShards("watch:once")).toBe(0);
+    expect(await sumOfIncrements("watch:once")).toBe(0);
     expect(patient.last()).toMatchObject({ total: 0, pending: false });
     await goOnline(db);
     await written;
@@ -176,7 +176,7 @@ describe("own increments in a watch", () => {
       await incrementCounter(ref);
       proxy.withhold();
       const written = incrementCounter(ref);
-      await until(async () => (await sumOfShards("watch:cut")) === 2 * cut, "the commit");
+      await until(async () => (await sumOfIncrements("watch:cut")) === 2 * cut, "the commit");
       proxy.cut();
       await written;
     }
@@ -247,13 +247,13 @@ test("an increment with `once` counts once for any number of calls, shows at onc
   expect(await getIncremented(ref, uid)).toBe(false);
   await Promise.all(Array.from({ length: 5 }, () => incrementCounter(ref, 1, { once: uid })));
   expect(await getIncremented(ref, uid)).toBe(true);
-  expect(await sumOfShards("likes:watch")).toBe(1);
+  expect(await sumOfIncrements("likes:watch")).toBe(1);
   await sees(({ total, pending }) => total === 1 && !pending, "the like");
   expect(Math.max(...totals())).toBe(1);
   await undoIncrement(ref, uid);
   await undoIncrement(ref, uid);
   await sees(({ total, pending }) => total === 0 && !pending, "the undo");
-  expect(await sumOfShards("likes:watch")).toBe(0);
+  expect(await sumOfIncrements("likes:watch")).toBe(0);
   expect(seen.slice(-1)).toEqual([false]);
   expect(new Set(seen)).toEqual(new Set([false, true]));
   stop();
@@ -271,9 +271,9 @@ test("increments in a batch of the app are committed or refused with it, also wi
     return batch.commit();
   };
   await expect(commit(true)).rejects.toMatchObject({ code: "permission-denied" });
-  expect([await sumOfShards("replies:42"), await getIncremented(likes, uid)]).toEqual([0, false]);
+  expect([await sumOfIncrements("replies:42"), await getIncremented(likes, uid)]).toEqual([0, false]);
   await commit(false);
-  expect([await sumOfShards("replies:42"), await sumOfShards("likes:batch")]).toEqual([1, 1]);
+  expect([await sumOfIncrements("replies:42"), await sumOfIncrements("likes:batch")]).toEqual([1, 1]);
   expect(await getIncremented(likes, uid)).toBe(true);
 });
 
@@ -297,7 +297,7 @@ test("a buffered counter shows its sum at once, writes it once, and keeps a refu
   buffer.increment(-1);
   await buffer.close();
   await sees(({ total, pending }) => total === 2 && !pending, "the rest");
-  expect(await sumOfShards("watch:buffer")).toBe(2);
+  expect(await sumOfIncrements("watch:buffer")).toBe(2);
   const [[shard]] = [(await admin.collection("counters/watch:buffer/shards").get()).docs];
   expect(shard?.get("writes")).toBe(2);
   expect(Math.max(...totals())).toBe(3);

@@ -80,7 +80,7 @@ export async function prepareFirestore(options: PrepareFirestoreOptions = {}): P
   const documents = `http://${host}/v1/projects/${projectId}/databases/${database}/documents`;
   await call("PUT", `${emulator}:securityRules`, { rules: { files: [{ name: "firestore.rules", content }] } });
 
-  async function sumOfShards(path: string): Promise<{ sum: number; lastWrite: string }> {
+  async function sumOfIncrements(path: string): Promise<{ sum: number; lastWrite: string }> {
     let sum = 0;
     let lastWrite = "";
     let page = "";
@@ -103,7 +103,7 @@ export async function prepareFirestore(options: PrepareFirestoreOptions = {}): P
       const deadline = Date.now() + timeout;
       await sleep(QUERY_LAG);
       for (;;) {
-        const { sum, lastWrite } = await sumOfShards(path);
+        const { sum, lastWrite } = await sumOfIncrements(path);
         const counter = await call<RestDocument>("GET", `${documents}/${encode(path)}`).catch(() => undefined);
         const total = numberOf(counter?.fields?.total);
         const asOf = Date.parse(counter?.fields?.asOf?.timestampValue ?? "");

@@ -12,6 +12,7 @@
 import {
   arrayUnion,
   Bytes,
+  type DocumentSnapshot,
   deleteField,
   doc,
   type FirestoreError,
@@ -23,7 +24,11 @@ import {
   writeBatch,
 } from "firebase/firestore";
 import {
+  afterDirectWrite,
   CounterError,
+  DIRECT,
+  directGeneration,
+  groupOf,
   INCREMENTS_PER_MARK_REMOVAL,
   type IncrementPlan,
   LOOKUP_ATTEMPTS,
@@ -33,11 +38,14 @@ import {
   randomShard,
 } from "../../../core/src/index.ts";
 import {
+  type Attempt,
   type Committed,
   type Counter,
   counterDoc,
   hasCode,
   isHiddenOrOffline,
+  learn,
+  onHidden,
   readFromServer,
   refreshShardCount,
   rethrowUnlessDenied,
@@ -72,27 +80,42 @@ export function commitIncrement(
   undoneShard?: string,
   addOther?: AddOther,
 ): Promise<Committed> {
-  const outcome = commitWithRetries(counter, by, turn, undoneShard, addOther);
-  counter._watcher?._track(by, outcome, turn?._once, !!undoneShard);
+  const attempt: Attempt = {};
+  const outcome = commitWithRetries(counter, attempt, by, turn, undoneShard, addOther);
+  counter._watcher?._track(by, outcome, turn?._once, !!undoneShard, attempt);
   return outcome;
 }
+
+/** A direct increment that was refused for ever: another one is safe. */
+const REFUSED = {};
+
+/** How often an increment is made in the counter document before it goes to a shard. */
+const MAX_DIRECT_ATTEMPTS = 2;
 
 type AddOther = (writer: WriteBatch, path: string) => unknown;
 
 async function commitWithRetries(
   counter: Counter,
+  attempt: Attempt,
   by: number,
   turn?: Turn,
   undoneShard?: string,
   addOther?: AddOther,
+  directAttempts = 0,
 ): Promise<Committed> {
   const { _shardCountCache, _watcher } = counter;
-  await refreshShardCount(counter);
+  const reading = refreshShardCount(counter);
+  // Without a read, the increment is in the SDK's queue when this call returns.
+  if (reading) await reading;
+  const mayBeDirect = directAttempts < MAX_DIRECT_ATTEMPTS && !_watcher?._isServed;
+  const generation = mayBeDirect && (!undoneShard || undoneShard === DIRECT) ? generationFor(counter) : undefined;
+  const isDirect = generation !== undefined;
   let plan!: IncrementPlan;
   // While one transaction commits, the SDK holds everything else back. So the shard is chosen here, when more is known.
   const add: AddWrites = (writer, removesMarks) => {
     if (!plan) {
-      plan = planFor(counter, by, turn?._once, undoneShard);
+      plan = planFor(counter, by, turn?._once, undoneShard, generation);
+      attempt._plan = plan;
       _shardCountCache._writeSent();
     }
     addWrites(writer, counter, plan, undoneShard, removesMarks);
@@ -104,30 +127,40 @@ async function commitWithRetries(
     const isQueued = goesToQueue({
       _once: turn && (turn._isFirst ? "first" : "later"),
       _isUndo: !!undoneShard,
-      _isWatched: !!_watcher?._isWatched(),
+      _isWatched: !!_watcher?._isWatched() || (isDirect && !reading),
       _isRead: !!_latest,
       // Some increments are made as if it were not calm, because transactions also remove marks.
-      _isCalm:
-        _latest?.get("growing") === false &&
-        !_shardCountCache._isContended() &&
-        Math.random() * INCREMENTS_PER_MARK_REMOVAL > 1,
+      _isCalm: isDirect
+        ? !reading || !!counter._direct
+        : _latest?.get("growing") === false &&
+          !_shardCountCache._isContended() &&
+          Math.random() * INCREMENTS_PER_MARK_REMOVAL > 1,
     });
-    const _at = await send(counter, add, isQueued, turn)
+    const _at = await send(counter, add, isQueued, turn, isDirect)
       // Where a shard is full of expired marks, the rules accept a write that removes some. Calls with `once` keep their order.
       .catch((error) => {
-        if (!isQueued || turn) throw error;
+        if (!isQueued || turn || isDirect) throw error;
         return send(counter, add, false, turn);
       })
       .catch((error) => confirmCommitted(counter, plan, error, undoneShard));
     _shardCountCache._writeAnswered();
     return { _path: plan.path, _at: _at as Committed["_at"] };
   } catch (error) {
-    const isRefused = hasCode(error, "aborted");
-    _shardCountCache._writeAnswered(isRefused);
-    if (!isRefused) throw error;
-    // The refused write can no longer be committed, so another increment on another shard is safe.
-    return commitWithRetries(counter, by, turn, undoneShard, addOther);
+    const isContended = error !== REFUSED && hasCode(error, "aborted");
+    _shardCountCache._writeAnswered(isContended);
+    if (!isContended && error !== REFUSED) throw error;
+    // The refused write can no longer be committed, so another increment elsewhere is safe.
+    // Without a reason in the document, the policy refuses it there.
+    const isFinal = generationFor(counter) === generation;
+    const attempts = isFinal ? MAX_DIRECT_ATTEMPTS : directAttempts + 1;
+    return commitWithRetries(counter, attempt, by, turn, undoneShard, addOther, isDirect ? attempts : directAttempts);
   }
+}
+
+/** The generation that an increment joins in the counter document; `undefined` if it goes to a shard. */
+function generationFor({ _latest, _direct, _shardCountCache }: Counter): number | undefined {
+  const isKnown = _latest && !_shardCountCache._isStale() && !_shardCountCache._isContended();
+  return isKnown ? directGeneration(_direct) : undefined;
 }
 
 /** Adds the writes of an increment. Returns the path of its shard, if there is one. */
@@ -140,18 +173,31 @@ type AddWrites = (writer: WriteBatch, removesMarks?: boolean) => string | undefi
  *
  * @param add - adds the writes when the SDK is free to commit them, the same in both
  * @param isQueued - whether they go to the queue at once
+ * @param isDirect - whether they go to the counter document: nothing else is removed with them, and a watch sees them there
  * @returns the server's timestamp if it is at hand and a watch may need it; else nothing, or `false`
  */
-export async function send(counter: Counter, add: AddWrites, isQueued?: unknown, turn?: Turn): Promise<unknown> {
+export async function send(
+  counter: Counter,
+  add: AddWrites,
+  isQueued?: unknown,
+  turn?: Turn,
+  isDirect?: boolean,
+): Promise<unknown> {
   const { firestore, _watcher } = counter;
   if (!isQueued && !isHiddenOrOffline()) {
-    const committed = await commitInTransaction(counter, add).catch((error) => {
+    let stopListening!: () => void;
+    const hidden = new Promise<undefined>((resolve) => {
+      stopListening = onHidden(() => resolve(undefined));
+    });
+    const transaction = commitInTransaction(counter, add, isDirect).catch((error) => {
       if (hasCode(error, "aborted") || hasCode(error, "permission-denied")) throw error;
     });
+    // A transaction does not survive its page.
+    const committed = await Promise.race([transaction, hidden]).finally(stopListening);
     if (committed) {
       turn?._sent();
       // The cache does not have the server's timestamp.
-      const written = _watcher?._isWatched() && committed._path && doc(firestore, committed._path);
+      const written = !isDirect && _watcher?._isWatched() && committed._path && doc(firestore, committed._path);
       return written && (await readFromServer(written, LOOKUP_ATTEMPTS).catch(() => undefined))?.get("at");
     }
   }
@@ -171,12 +217,16 @@ const keepsMarksUntil = new WeakMap<Counter, number>();
  * another client has just begun the window. The same writes are then committed without the removal, and this client removes none of
  * the counter's marks for some minutes.
  */
-async function commitInTransaction(counter: Counter, add: AddWrites): Promise<{ _path: string | undefined }> {
+async function commitInTransaction(
+  counter: Counter,
+  add: AddWrites,
+  isDirect?: boolean,
+): Promise<{ _path: string | undefined }> {
   const commit = (removesMarks: boolean) =>
     runTransaction(counter.firestore, async (own) => ({ _path: add(own as unknown as WriteBatch, removesMarks) }), {
       maxAttempts: 1,
     });
-  const removesMarks = !(performance.now() < (keepsMarksUntil.get(counter) as number));
+  const removesMarks = !isDirect && !(performance.now() < (keepsMarksUntil.get(counter) as number));
   return await commit(removesMarks).catch(async (error) => {
     if (!removesMarks || !hasCode(error, "permission-denied")) throw error;
     const accepted = await commit(false);
@@ -185,14 +235,21 @@ async function commitInTransaction(counter: Counter, add: AddWrites): Promise<{ 
   });
 }
 
+/** @param generation  that it joins in the counter document, instead of a shard */
 export function planFor(
-  { path, _shardCountCache }: Counter,
+  counter: Counter,
   by: number,
   once?: string,
   undoneShard?: string,
+  generation?: number,
 ): IncrementPlan {
-  const shard = undoneShard ?? randomShard(_shardCountCache._shardsToChooseFrom(), Math.random);
-  return planIncrement(path, shard, by, Date.now(), Math.random, once);
+  const { path, _direct, _shardCountCache } = counter;
+  const undone = undoneShard === DIRECT ? "0" : undoneShard;
+  const place = generation ?? undone ?? randomShard(_shardCountCache._shardsToChooseFrom(), Math.random);
+  const plan = planIncrement(path, place, by, Date.now(), Math.random, once);
+  if (generation === undefined) return plan;
+  counter._direct = afterDirectWrite(_direct, generation);
+  return { ...plan, group: _direct ? undefined : groupOf(counter.id) };
 }
 
 /** Adds the writes of a planned increment to a batch or transaction. */
@@ -203,23 +260,26 @@ export function addWrites(
   undoneShard?: string,
   removesMarks?: boolean,
 ): void {
-  const { path, entry, shard, by, window, expired, nonce } = plan;
+  const { path, entry, shard, generation, group, by, window, expired, nonce } = plan;
   const at = serverTimestamp();
   const nonces = arrayUnion(Bytes.fromUint8Array(nonce));
   const entryDoc = entry && doc(firestore, entry);
   if (entryDoc && undoneShard) w.delete(entryDoc);
   else if (entryDoc) w.set(entryDoc, { once: entryDoc.id, by, shard, at });
-  w.set(
-    doc(firestore, path),
-    {
-      shard,
-      count: increment(by),
-      writes: increment(1),
-      at,
-      marks: { [window]: { at, nonces }, ...(removesMarks && { [expired]: deleteField() }) },
-    },
-    { merge: true },
-  );
+  const isDirect = generation !== undefined;
+  const marks = { [window]: { at, nonces }, ...((isDirect || removesMarks) && { [expired]: deleteField() }) };
+  const sums = { count: increment(by), writes: increment(1), marks };
+  const isNew = group !== undefined;
+  const direct = { generation, ...sums, ...(isNew && { open: true }) };
+  const document = isDirect ? { total: increment(by), direct, ...(isNew && { group }) } : { shard, at, ...sums };
+  w.set(doc(firestore, path), document, { merge: true });
+}
+
+/** Whether a document has the mark of an increment. */
+export function hasMark(document: DocumentSnapshot | undefined, { generation, window, nonce }: IncrementPlan): boolean {
+  const marks = generation === undefined ? "marks" : "direct.marks";
+  const nonces: Bytes[] | undefined = document?.get(`${marks}.${window}.nonces`);
+  return !!nonces?.some((one) => one.isEqual(Bytes.fromUint8Array(nonce)));
 }
 
 /**
@@ -230,23 +290,33 @@ export function addWrites(
  * @throws CounterError `counter/permission-denied` if it does not count; the message says why that may be
  */
 async function confirmCommitted(
-  { firestore, id }: Counter,
+  counter: Counter,
   plan: IncrementPlan,
   cause: FirestoreError,
   undoneShard?: string,
-): Promise<Timestamp | null> {
+): Promise<Timestamp | null | undefined> {
+  const { firestore, id } = counter;
   const isContended = hasCode(cause, "aborted");
   if (!isContended) rethrowUnlessDenied(cause);
-  const { path, by, window, nonce, entry } = plan;
+  const { path, by, generation, window, entry } = plan;
+  const isDirect = generation !== undefined;
   const shard = await readFromServer(doc(firestore, path), LOOKUP_ATTEMPTS);
-  const marks: Bytes[] | undefined = shard?.get(`marks.${window}.nonces`);
-  if (marks?.some((one) => one.isEqual(Bytes.fromUint8Array(nonce)))) return shard?.get("at");
+  if (hasMark(shard, plan)) return shard?.get("at");
+  if (isDirect) learn(counter, shard, shard?.get("growing"));
   if (isContended) throw cause;
   const own = entry && !undoneShard ? await readFromServer(doc(firestore, entry), LOOKUP_ATTEMPTS) : undefined;
   const counted = own?.get("by");
   if (counted === by) return null;
+  if (isDirect) throw REFUSED;
   const why = await import("./whyRefused.ts").then(
-    ({ whyRefused }) => whyRefused(by, shard, marks?.length ?? 0, entry && (undoneShard ? "undo" : "increment"), own),
+    ({ whyRefused }) =>
+      whyRefused(
+        by,
+        shard,
+        shard?.get(`marks.${window}.nonces`)?.length ?? 0,
+        entry && (undoneShard ? "undo" : "increment"),
+        own,
+      ),
     () => "see its policy",
   );
   throw new CounterError("counter/permission-denied", `firestore.rules refuse ${by} for "${id}"; ${why}`, cause);

@@ -21,8 +21,11 @@ import {
   type CounterRefBase,
   counterPath,
   createShardCountCache,
+  crowdShards,
   DEFAULT_COLLECTION,
   givenName,
+  type IncrementPlan,
+  type ReadDirect,
   type ShardCountCache,
   valid,
   validName,
@@ -44,6 +47,8 @@ export interface Counter extends CounterRef {
   _buffered?: number;
   /** The counter document as last read or watched; `undefined` if the last read failed. */
   _latest?: DocumentSnapshot | undefined;
+  /** Its field `direct`, with the increments that this client has made since; `null` if there is no document. */
+  _direct?: ReadDirect | undefined | null;
   /** While the shard count is read: resolves when it is known, or when writes no longer wait for it. */
   _reading?: Promise<void> | undefined;
 }
@@ -55,14 +60,22 @@ export interface Counter extends CounterRef {
 export type Sent = Promise<true | undefined> & { _counts?: boolean | undefined };
 
 export interface Watcher {
-  /** The client makes an increment or an undo. `outcome` rejects if the increment does not count. */
-  _track(by: number, outcome: Promise<Committed>, once?: string, isUndo?: boolean): void;
+  /** The client makes an increment or an undo. `outcome` rejects if the increment does not count. `attempt` says how it is being made. */
+  _track(by: number, outcome: Promise<Committed>, once?: string, isUndo?: boolean, attempt?: Attempt): void;
   /** One more call with `once` has begun, or one has returned: it may wait for others, or for a read, before it writes. */
   _callsChanged(by: 1 | -1): void;
   /** The sum that buffers have not written changes by an amount. */
   _bufferedChanged(by: number): void;
   /** Whether there is a watch, or was one until some seconds ago. */
   _isWatched(): boolean;
+  /** Whether a watch cannot see the marks of direct increments, because it gets totals by HTTP. */
+  _isServed?: boolean;
+}
+
+/** How an increment is being made. */
+export interface Attempt {
+  /** The latest plan; `undefined` before the first. */
+  _plan?: IncrementPlan;
 }
 
 /** A committed increment. */
@@ -128,17 +141,12 @@ export function refreshShardCount(counter: Counter): Promise<void> | undefined {
   const { _shardCountCache } = counter;
   if (!_shardCountCache._isStale()) return;
   counter._reading ??= new Promise<void>((resolve) => {
-    const { document: page } = globalThis;
-    const endIfHidden = () => {
-      if (isHiddenOrOffline()) resolve();
-    };
-    page?.addEventListener?.("visibilitychange", endIfHidden);
+    const stopListening = onHidden(resolve);
     const timer = setTimeout(resolve, _shardCountCache._countTimeout());
     let sentAt = 0;
     const end = (snapshot?: DocumentSnapshot, roundTrip?: number) => {
-      counter._latest = snapshot;
-      _shardCountCache._update(snapshot?.get("shardCount"), snapshot?.get("growing"), roundTrip);
-      page?.removeEventListener?.("visibilitychange", endIfHidden);
+      learn(counter, snapshot, snapshot?.get("growing"), roundTrip);
+      stopListening();
       clearTimeout(timer);
       counter._reading = undefined;
       resolve();
@@ -160,9 +168,32 @@ export function refreshShardCount(counter: Counter): Promise<void> | undefined {
  * @param growing - its `growing`; a watch leaves it out, because it learns of further growth
  */
 export function documentRead(counter: Counter, snapshot: DocumentSnapshot, growing?: unknown): void {
-  if (snapshot.metadata.fromCache && !snapshot.exists()) return;
+  if (!snapshot.metadata.fromCache || snapshot.exists()) learn(counter, snapshot, growing);
+}
+
+/** Keeps what a read has found; `undefined` for a read that failed. */
+export function learn(
+  counter: Counter,
+  snapshot: DocumentSnapshot | undefined,
+  growing?: unknown,
+  roundTrip?: number,
+): void {
+  const direct: ReadDirect | undefined = snapshot?.get("direct");
   counter._latest = snapshot;
-  counter._shardCountCache._update(snapshot.get("shardCount"), growing);
+  counter._direct = snapshot && !snapshot.exists() ? null : direct;
+  // An open counter that was never published has one shard.
+  const shardCount = snapshot?.get("shardCount") ?? (direct?.open ? 1 : undefined);
+  counter._shardCountCache._update(shardCount && Math.max(shardCount, crowdShards(direct)), growing, roundTrip);
+}
+
+/** Calls back when the page becomes hidden. @returns a function that ends this */
+export function onHidden(call: () => void): () => void {
+  const { document: page } = globalThis;
+  const callIfHidden = () => {
+    if (isHiddenOrOffline()) call();
+  };
+  page?.addEventListener?.("visibilitychange", callIfHidden);
+  return () => page?.removeEventListener?.("visibilitychange", callIfHidden);
 }
 
 /** Whether a write that waits may never be sent, or cannot be sent now. */

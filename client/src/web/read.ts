@@ -14,6 +14,7 @@ import {
   type CounterHistoryOptions,
   type CounterHistoryPoint,
   type CounterSnapshotBase,
+  directCountOf,
   HISTORY,
   historyPoints,
   historyRange,
@@ -86,8 +87,11 @@ export async function getExactTotal(ref: CounterRef): Promise<number> {
   const reading = globalThis.navigator?.onLine === false ? undefined : readFromServer(counter, 1);
   const [total, document] = await Promise.all([sumShards(ref), reading]);
   // Rejects if the device is offline, or if the rules do not let this client read it.
-  const counted: string | null | undefined = (document ?? (await getDocFromServer(counter))).get("countedCollection");
-  return counted ? (await getCountFromServer(collection(ref.firestore, counted))).data().count : total;
+  const found = document ?? (await getDocFromServer(counter));
+  const counted: string | null | undefined = found.get("countedCollection");
+  return counted
+    ? (await getCountFromServer(collection(ref.firestore, counted))).data().count
+    : total + directCountOf(found);
 }
 
 /**

@@ -10,16 +10,22 @@ import {
 } from "firebase/firestore";
 import {
   type CounterObserver,
+  type HasMark,
+  type IncrementPlan,
+  MARK_WINDOWS,
   MAX_COMMIT_MS,
   MAX_PUBLISH_DELAY_MS,
   OptimisticTotal,
   observing,
+  type ReadDirect,
   shardsPath,
   toServedSnapshot,
   toSnapshot,
 } from "../../../core/src/index.ts";
 import { callSafely } from "../beacon/callSafely.ts";
+import { hasMark } from "./commit.ts";
 import {
+  type Attempt,
   type Committed,
   type Counter,
   type CounterRef,
@@ -128,20 +134,20 @@ export function watchCounter(
     if (shown !== text) next(state);
     shown = text;
   };
-  const read = (document: { get(field: string): unknown }, fromCache: boolean) => {
+  const read = (document: { get(field: string): unknown }, fromCache: boolean, includes?: HasMark) => {
     const latest: ServedCounterSnapshot & Partial<CounterSnapshot> = via
       ? toServedSnapshot(document, fromCache)
       : toSnapshot(document, fromCache, Date.now() + clockAhead);
     // After a fallback, the cache may have an older total.
     if (micros(latest.asOf) < micros(published?.asOf) && (latest.asOf || fromCache)) return;
     published = latest;
-    own?._totalRead(published.total, micros(published.asOf), fromCache);
+    own?._totalRead(published.total, micros(published.asOf), fromCache, includes);
     show();
     if (via || fromCache || document === asked) return;
     asked = document;
     timeFor(ref, [document]).then((now) => {
       if (now) clockAhead = now - Date.now();
-      if (now && published === latest && !hasEnded) read(document, fromCache);
+      if (now && published === latest && !hasEnded) read(document, fromCache, includes);
     });
   };
   const listen = () => {
@@ -149,8 +155,13 @@ export function watchCounter(
       watched,
       { includeMetadataChanges: true },
       (snapshot) => {
+        const { fromCache, hasPendingWrites } = snapshot.metadata;
+        const direct: ReadDirect | undefined = snapshot.get("direct");
+        // The SDK has added this client's increments to a document that it does not have.
+        if (direct && direct.open === undefined) return;
+        if (!optimistic && hasPendingWrites && published) return;
         documentRead(counter, snapshot);
-        read(snapshot, snapshot.metadata.fromCache);
+        read(snapshot, fromCache, (plan) => hasMark(snapshot, plan) || (isTooOld(plan, direct) ? undefined : false));
       },
       (reason) => {
         leave?.();
@@ -160,13 +171,15 @@ export function watchCounter(
   };
   let stop: (() => void) | undefined;
   let hasEnded = false;
+  const fallBack = () => {
+    if (own) own._isServed = false;
+    if (!hasEnded) listen();
+  };
+  if (own) own._isServed = !!via;
   if (via)
-    import("./totals.ts").then(
-      ({ watchTotals }) => {
-        if (!hasEnded) stop = watchTotals(via, ref.id, (document) => read(document, false), listen);
-      },
-      () => hasEnded || listen(),
-    );
+    import("./totals.ts").then(({ watchTotals }) => {
+      if (!hasEnded) stop = watchTotals(via, ref.id, (document) => read(document, false), fallBack);
+    }, fallBack);
   else listen();
   const leave = own?._subscribe(show);
   return () => {
@@ -181,6 +194,7 @@ type Shown = { -readonly [Field in keyof CounterSnapshot]: CounterSnapshot[Field
 
 /** The increments of this client to one counter, shown in every view of the counter. */
 class OwnIncrements extends OptimisticTotal implements Watcher {
+  _isServed = false;
   readonly #counter: Counter;
   readonly #views = new Set<() => void>();
   #stopCaching: (() => void) | undefined;
@@ -237,14 +251,25 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
   }
 
   /** Cost: none, because the cache has the commit time; 1 read if the cache has lost it. */
-  async _track(by: number, outcome: Promise<Committed>, once?: string, isUndo?: boolean): Promise<void> {
-    const own = this._incrementMade(by, once, isUndo);
+  async _track(
+    by: number,
+    outcome: Promise<Committed>,
+    once?: string,
+    isUndo?: boolean,
+    attempt?: Attempt,
+  ): Promise<void> {
+    const own = this._incrementMade(by, once, isUndo, attempt);
     this.#notifyViews();
     const sentAt = performance.now();
     try {
       const { _path, _at } = await outcome;
       // It had counted before; or no view is left that could show the increment.
       if (_at === null || !this._isWatched()) return this.#forget(own);
+      if (attempt?._plan?.generation !== undefined) {
+        // Its mark tells which totals include it.
+        this._incrementCommitted(own, 0);
+        return this.#notifyViews();
+      }
       // The timestamp is from the start of the commit, whose end is within the round trip.
       const start = micros(_at || (await this.#readTimestamp(_path)));
       this._incrementCommitted(own, start + Math.min(performance.now() - sentAt, MAX_COMMIT_MS) * 1_000);
@@ -287,6 +312,11 @@ export function ownIncrements(counter: Counter): OwnIncrements {
     counter._watcher = own;
   }
   return counter._watcher as OwnIncrements;
+}
+
+/** Whether the marks of the increment's generation may have been removed. */
+function isTooOld({ generation = 0 }: IncrementPlan, direct: ReadDirect | undefined): boolean {
+  return (direct?.generation ?? 0) >= generation + MARK_WINDOWS - 1;
 }
 
 export function micros(at: Timestamp | null | undefined): number {

@@ -147,7 +147,7 @@ export async function runAggregationTask(backend: Backend, task: CounterTask): P
 function isMeasurementValid(before: CounterState, after: CounterState, features: readonly Feature[]): boolean {
   const decisive = (state: CounterState) =>
     JSON.stringify([
-      ...[{ ...state.published, total: undefined }, state.reservation],
+      ...[{ ...state.published, total: undefined, directCount: undefined }, state.reservation],
       ...features.map((feature) => feature.measuredWith?.(state)),
     ]);
   const isCorrected = before.adjusted !== undefined || after.adjusted !== undefined;

@@ -5,7 +5,7 @@
 import type { DocumentReference, DocumentSnapshot, Timestamp } from "firebase-admin/firestore";
 import { type CounterDocument, groupOf, type Reservation } from "../../../core/src/index.ts";
 import { MAX_TASK_DELAY } from "./cause.ts";
-import { parseDirect } from "./direct.ts";
+import { parseDirect } from "./directField.ts";
 import { finite, millis, toTimestamp } from "./fields.ts";
 import { PHASES } from "./phase.ts";
 import type { Millis } from "./time.ts";
@@ -19,7 +19,10 @@ export async function readCounter(ref: DocumentReference, features: readonly Fea
 /** The state of a counter without a document. */
 export function missingCounter(ref: DocumentReference, features: readonly Feature[]): CounterState {
   const unknown = { updateTime: undefined, published: undefined, reservation: undefined, adjusted: undefined };
-  return Object.assign({ ref, ...unknown, direct: undefined }, ...features.map((feature) => feature.parseState?.(undefined)));
+  return Object.assign(
+    { ref, ...unknown, direct: undefined },
+    ...features.map((feature) => feature.parseState?.(undefined)),
+  );
 }
 
 /**
@@ -41,7 +44,6 @@ export function parseCounter(snapshot: DocumentSnapshot, features: readonly Feat
   return Object.assign(state, ...features.map((feature) => feature.parseState?.(snapshot)));
 }
 
-/** @param directCount  the part of the total that is no sum of shards */
 function parsePublished(
   snapshot: DocumentSnapshot,
   directCount: number,
@@ -56,10 +58,9 @@ function parsePublished(
   const malformed = snapshot.get("malformedShards");
   const phase = snapshot.get("phase");
   const nextPollAt = validPollTime(millis(snapshot.get("nextPollAt")), asOf);
-  const total = number("total", Number.NEGATIVE_INFINITY);
   const published: CorePublished = {
-    total,
-    shardTotal: total - directCount,
+    total: number("total", Number.NEGATIVE_INFINITY),
+    directCount,
     shardCount: number("shardCount", 1),
     growing: snapshot.get("growing") === true,
     writes: number("writes", 0),
@@ -77,7 +78,8 @@ function parsePublished(
     malformedShards: Array.isArray(malformed) ? malformed : [],
     counted: null,
   };
-  return Object.assign(published, ...features.map((feature) => feature.parse?.(snapshot)));
+  const parsed: Published = Object.assign(published, ...features.map((feature) => feature.parse?.(snapshot)));
+  return parsed.counted ? { ...parsed, directCount: 0 } : parsed;
 }
 
 /** Drops an instant that no publish can have scheduled. Otherwise writes would wait for it. */
@@ -111,6 +113,6 @@ export function serializeCounter(counterId: string, published: CorePublished, as
     unusedSince: published.unusedSince === null ? null : toTimestamp(published.unusedSince),
     slowSince: published.slowSince === null ? null : toTimestamp(published.slowSince),
   } satisfies Partial<CounterDocument<Timestamp>> & {
-    [field in Exclude<keyof CorePublished, "counted" | "shardTotal">]: unknown;
+    [field in Exclude<keyof CorePublished, "counted" | "directCount">]: unknown;
   };
 }

@@ -14,9 +14,7 @@
  * Generations never come back. So a write that was refused because its generation was full, over or closed is refused for ever, and its
  * client may count on a shard instead.
  */
-import type { DocumentSnapshot, Timestamp } from "firebase-admin/firestore";
-import { type DirectFields, MARK_WINDOWS, MAX_DIRECT_MARKS, type MarkWindow } from "../../../core/src/index.ts";
-import { finite, millis } from "./fields.ts";
+import { MAX_DIRECT_MARKS } from "../../../core/src/index.ts";
 import type { Millis } from "./time.ts";
 import type { CorePublished, CounterConfig, CounterState, Direct } from "./types.ts";
 
@@ -26,22 +24,9 @@ const FAST_GENERATION: Millis = 20_000;
 /** Shard writes per second, averaged over seconds, below which a closed counter is opened. */
 const CALM_RATE = 0.1;
 
-/** The field as it was read. Each part is checked, because a server may have damaged it. */
-export function parseDirect(document: DocumentSnapshot): Direct | undefined {
-  const stored: Partial<DirectFields<Timestamp>> | undefined = document.get("direct");
-  if (typeof stored !== "object" || stored === null) return undefined;
-  const generation = Math.max(Math.floor(finite(stored.generation)), 0);
-  const windowOf = (before: number) => stored.marks?.[(generation - before + MARK_WINDOWS) % MARK_WINDOWS];
-  const writtenAt = (window: Partial<MarkWindow<Timestamp, unknown>> | undefined) => millis(window?.at) ?? undefined;
-  const nonces = windowOf(0)?.nonces;
-  return {
-    open: stored.open === true,
-    generation,
-    count: finite(stored.count),
-    marks: Array.isArray(nonces) ? nonces.length : 0,
-    lastWrite: writtenAt(windowOf(0)),
-    lastWriteBefore: writtenAt(windowOf(1)),
-  };
+/** What the shards had at a publish, or what was counted instead; 0 before the first one. */
+export function shardTotalOf(published: Pick<CorePublished, "total" | "directCount"> | undefined): number {
+  return published ? published.total - published.directCount : 0;
 }
 
 /** What a publish changes of the field. */
@@ -73,24 +58,4 @@ export function directChange(
 
 function isFast({ lastWrite = 0, lastWriteBefore }: Direct): boolean {
   return lastWriteBefore !== undefined && lastWrite - lastWriteBefore < FAST_GENERATION;
-}
-
-/**
- * The change as values of an update, which leaves the other parts of the field as they are.
- *
- * @param removed  what removes a field. The oldest marks make room for the next generation
- */
-export function serializeDirect(
-  { open, generation }: DirectChange,
-  isNew: boolean,
-  removed: unknown,
-): Record<string, unknown> {
-  return {
-    "direct.open": open,
-    ...(generation !== undefined && {
-      "direct.generation": generation,
-      [`direct.marks.${generation % MARK_WINDOWS}`]: removed,
-    }),
-    ...(isNew && { "direct.count": 0, "direct.writes": 0 }),
-  };
 }

@@ -7,6 +7,7 @@ import { logger } from "firebase-functions/logger";
 import { listShards, sumOfListed, sumShards } from "../../../admin/src/internal.ts";
 import { SHARDS } from "../../../core/src/index.ts";
 import type { Backend } from "./backend.ts";
+import { shardTotalOf } from "./direct.ts";
 import { logError } from "./log.ts";
 import type { Measurement } from "./measurement.ts";
 import { shardSettingsOf } from "./shardSettings.ts";
@@ -33,7 +34,7 @@ export async function measureCounter(backend: Backend, state: CounterState): Pro
     byScan: backend.config.edition === "enterprise",
   });
   if (measured.overflows) logOverflowOnce(ref.id, measured.malformed);
-  const sum = measured.overflows ? { ...measured, total: published?.shardTotal ?? 0 } : measured;
+  const sum = measured.overflows ? { ...measured, total: shardTotalOf(published) } : measured;
   return Object.assign({}, sum, ...backend.features.map((feature) => feature.measured?.(sum, state, backend.config)));
 }
 

@@ -3,6 +3,7 @@ import { differenceBeyondRounding } from "../../../admin/src/difference.ts";
 import { decideScaling } from "./autoscale.ts";
 import type { Cause } from "./cause.ts";
 import { averageRate, type Demand, demandOf, recentRate, writesSoFar } from "./demand.ts";
+import { shardTotalOf } from "./direct.ts";
 import { publishInterval } from "./interval.ts";
 import { hasSilentShards, type Measurement } from "./measurement.ts";
 import { type Activity, isQuiet, nextPhase, pollDelay } from "./phase.ts";
@@ -42,8 +43,9 @@ function nextPublished(
   config: CounterConfig,
 ): CorePublished {
   const { previous, direct } = state;
-  const { total: shardTotal, documents, counted = null, slowSince = null } = measurement;
-  const total = counted ? shardTotal : shardTotal + (direct?.count ?? 0);
+  const { documents, counted = null, slowSince = null } = measurement;
+  const directCount = counted ? 0 : (direct?.count ?? 0);
+  const total = measurement.total + directCount;
   const asOf = toMillis(measurement.asOf);
   const writes = writesSoFar(previous, measurement);
   const limits = { ...config, ...shardSettingsOf(state, config) };
@@ -55,7 +57,7 @@ function nextPublished(
   const added = addedSince(state, measurement);
   const amountRate = previous ? averageRate(previous.amountRate, Math.abs(added), asOf - previous.asOf) : 0;
   const activity: Activity = {
-    isWritten: writes !== (previous?.writes ?? 0) || shardTotal !== (previous?.shardTotal ?? 0),
+    isWritten: writes !== (previous?.writes ?? 0) || measurement.total !== shardTotalOf(previous),
     quietFor: quietFor(previous, asOf),
     rate,
     interval: publishInterval({ total, rate, amountRate, counted, slowSince, shardDocuments: documents }, config),
@@ -72,7 +74,7 @@ function nextPublished(
   const delay = pollDelay(phase, { ...activity, shardCount, isFoldDue }, config);
   return {
     total,
-    shardTotal,
+    directCount,
     shardCount,
     // A burst on a new counter makes it grow a moment later.
     growing: scaled.isGrown || (!previous && !counted),
@@ -98,7 +100,7 @@ function addedSince({ previous, adjusted = 0 }: KnownState, measurement: Measure
   const { total, counted, imported = 0 } = measurement;
   // The last publish measured something else, so the difference is no increment.
   if (previous && previous.counted?.path !== counted?.path) return 0;
-  const before = (previous?.shardTotal ?? 0) + (counted ? 0 : adjusted + imported);
+  const before = shardTotalOf(previous) + (counted ? 0 : adjusted + imported);
   return differenceBeyondRounding(total, before, Math.abs(total) + Math.abs(before));
 }
 

@@ -23,7 +23,7 @@ const document = {
   countedCollection: null,
   countReads: 0,
 };
-const config = { ...defaults, mirrors: parseMirrors("likes=posts/{name}.stats.likes", "MIRRORS") };
+const config = { ...defaults, direct: false, mirrors: parseMirrors("likes=posts/{name}.stats.likes", "MIRRORS") };
 
 /** Publishes over a counter document as it was read. @returns the commits, and whether the last one passed */
 async function publishing(

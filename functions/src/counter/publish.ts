@@ -7,7 +7,8 @@ import { COMMIT_TIMEOUT_MS, withTimeout } from "../../../admin/src/internal.ts";
 import { isPreconditionFailure } from "../../../core/src/index.ts";
 import type { Backend } from "./backend.ts";
 import { serializeCounter } from "./counterDocument.ts";
-import { directChange, serializeDirect } from "./direct.ts";
+import { directChange } from "./direct.ts";
+import { directUpdate } from "./directField.ts";
 import { logError } from "./log.ts";
 import type { Millis } from "./time.ts";
 import type { Contribution, CounterState, Feature, Published } from "./types.ts";
@@ -73,8 +74,8 @@ export async function publish(
       ...contributions.map(({ fields }) => fields),
     );
     const batch = ref.firestore.batch();
-    const direct = change && serializeDirect(change, !state.direct, FieldValue.delete());
-    if (updateTime) batch.update(ref, { ...document, ...direct }, { lastUpdateTime: updateTime });
+    const parts = change && directUpdate(change, !state.direct);
+    if (updateTime) batch.update(ref, { ...document, ...parts }, { lastUpdateTime: updateTime });
     else batch.create(ref, { ...document, ...(change && { direct: { ...change, count: 0, writes: 0 } }) });
     for (const one of contributions) one.addTo?.(batch);
     const [written] = await withTimeout(COMMIT_TIMEOUT_MS, batch.commit());

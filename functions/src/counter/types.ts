@@ -51,10 +51,10 @@ export interface CounterConfig extends CounterSettings {
 
 /** The last publish, as far as the core goes, with times in milliseconds. */
 export interface CorePublished {
-  /** The sum of the shards at `asOf`, and of the direct increments that the document had then. */
+  /** The sum of the shards at `asOf`, or what was counted instead, and `directCount`. */
   readonly total: number;
-  /** The sum of the shards at `asOf`, or what was counted instead. */
-  readonly shardTotal: number;
+  /** The sum of the direct increments in the document. */
+  readonly directCount: number;
   readonly shardCount: number;
   /** Whether the shard count has grown or was new with this publish, and may grow further. */
   readonly growing: boolean;

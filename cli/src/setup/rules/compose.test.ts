@@ -120,7 +120,7 @@ test("the database has the name that it has in the app, unless Tally's rules use
   const named = (name: string) => added(APP.replace("{database}", `{${name}}`), { limits: true });
   expect(named("db").match(/databases\/.*?\/documents/g)).toEqual([
     "databases/{db}/documents",
-    ...Array(3).fill("databases/$(db)/documents"),
+    ...Array(4).fill("databases/$(db)/documents"),
   ]);
   expect(named("slot").match(/databases\/\{\w+\}/g)).toEqual(["databases/{slot}", "databases/{database}"]);
 });
