@@ -2,16 +2,17 @@
  * The parts of `firestore.rules` that the web client's exactness depends on. A write of a shard adds exactly one mark, so a
  * replay is rejected. An entry and its increment are one commit.
  */
-import { MARK_LIFETIME_SECONDS, MAX_WINDOW_NONCES, NONCE_BYTES } from "../../../core/src/index.ts";
+import { DIRECT, MARK_LIFETIME_SECONDS, MAX_WINDOW_NONCES, NONCE_BYTES } from "../../../core/src/index.ts";
 import { planted } from "../mutations/mutation.ts";
 import { type Change, Code, Refused } from "./database.ts";
+import { isDirectWrite } from "./directRules.ts";
 import { type Fields, isEqual, isMap, type Micros, microsOf, type Value } from "./values.ts";
 
 /** A window may be removed only this long after its last write. */
 const MARK_LIFETIME: Micros = MARK_LIFETIME_SECONDS * 1_000_000;
 
-/** The fields of a shard before and after a write. */
-interface Step {
+/** The fields of a document before and after a write. */
+export interface Step {
   readonly before: Fields;
   readonly after: Fields;
 }
@@ -24,15 +25,20 @@ export function authorize(changes: readonly Change[]): void {
     // The commit time is the request time.
     const time = after.updateTime;
     const isAllowedOf = {
+      undefined: () =>
+        step !== undefined &&
+        !isBounded(counter) &&
+        isDirectWrite(step, time, counter, !before.fields) &&
+        (!hasEntries(counter) || isOneEntry(changes, DIRECT, mapOf(step.before.direct), mapOf(step.after.direct))),
       shards: () =>
         step !== undefined &&
         isOneWrite(step, time, id) &&
         isInBounds(counter, step) &&
-        (!hasEntries(counter) || isOneEntry(changes, id, step)),
+        (!hasEntries(counter) || isOneEntry(changes, id, step.before, step.after)),
       tallyEntries: () => hasEntries(counter) && changes.length === 2,
       tallyVisitors: () => step !== undefined && addsOneHash(step, id),
     };
-    const isAllowed = isAllowedOf[collection as keyof typeof isAllowedOf]?.() ?? false;
+    const isAllowed = isAllowedOf[`${collection}` as keyof typeof isAllowedOf]?.() ?? false;
     if (!isAllowed) throw new Refused(Code.PERMISSION_DENIED, after.path);
   }
 }
@@ -85,9 +91,14 @@ function isOneWrite({ before, after }: Step, time: Micros, id: string): boolean 
     time - microsOf(mapOf(old[name]).at) > MARK_LIFETIME || planted.withoutRule === "a window is old";
   if (!removed.every(isExpired)) return false;
   if (!Object.keys(windows).every((window) => WINDOW.test(window))) return false;
-  const { at, nonces, ...rest } = windows[name] as Fields;
-  const known = noncesOf(old[name]);
-  if (known.length >= MAX_WINDOW_NONCES + removed.length) return false;
+  return isMarked(old[name], windows[name], time, MAX_WINDOW_NONCES + removed.length);
+}
+
+/** A window gets one nonce at its end, and the request time. @param most  it has fewer nonces before */
+export function isMarked(before: Value | undefined, after: Value | undefined, time: Micros, most: number): boolean {
+  const { at, nonces, ...rest } = mapOf(after);
+  const known = noncesOf(before);
+  if (known.length >= most) return false;
   if (microsOf(at) !== time || !Array.isArray(nonces) || Object.keys(rest).length > 0) return false;
   const nonce: unknown = nonces.at(-1);
   return isAppended(nonces, known) && nonce instanceof Uint8Array && nonce.length === NONCE_BYTES;
@@ -110,16 +121,19 @@ export function noncesOf(window: Value | undefined): readonly Value[] {
   return Array.isArray(nonces) ? nonces : [];
 }
 
-function mapOf(value: Value | undefined): Fields {
+export function mapOf(value: Value | undefined): Fields {
   return isMap(value) ? (value as Fields) : {};
 }
 
 /** An increment creates one entry, of its shard and amount. An undo deletes one, of its shard and the opposite amount. */
-function isOneEntry(changes: readonly Change[], shard: string, { before, after }: Step): boolean {
+function isOneEntry(changes: readonly Change[], shard: string, before: Fields, after: Fields): boolean {
   const [entry, ...others] = changes.filter(({ after }) => after.path.includes("/tallyEntries/"));
   const [old, created] = [entry?.before.fields, entry?.after.fields];
   if (others.length > 0 || !old === !created) return false;
   const { once, shard: named, by } = (created ?? old) as Fields;
   if (created && !entry?.after.path.endsWith(`/tallyEntries/${once}`)) return false;
-  return named === shard && after.count === Number(before.count ?? 0) + (created ? 1 : -1) * Number(by);
+  const isUndoneInShard0 = !created && named === DIRECT && shard === "0";
+  return (
+    (named === shard || isUndoneInShard0) && after.count === Number(before.count ?? 0) + (created ? 1 : -1) * Number(by)
+  );
 }

@@ -48,7 +48,12 @@ export interface Hooks {
   /** How a server's transaction reads. */
   readonly transaction?: (options: TransactionOptions, process: Process) => TransactionOptions;
   /** A condition of the rules that is not checked. */
-  readonly withoutRule?: "the nonce is new" | "a shard of stock has units" | "a window is old";
+  readonly withoutRule?:
+    | "the nonce is new"
+    | "a shard of stock has units"
+    | "a window is old"
+    | "the generation is named"
+    | "the generation is full";
   /** The delivery of an event to the handler of an instance. */
   readonly event?: (
     event: WriteEvent,

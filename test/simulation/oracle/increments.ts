@@ -165,8 +165,10 @@ function namesOfNew(path: string, windows: Fields, others: Fields): Set<string> 
   return names;
 }
 
+/** Of a shard, or of the direct increments in a counter document. */
 function windowsOf(fields: Fields | undefined): Fields {
-  return isMap(fields?.marks) ? (fields.marks as Fields) : {};
+  const { marks } = isMap(fields?.direct) ? (fields.direct as Fields) : (fields ?? {});
+  return isMap(marks) ? (marks as Fields) : {};
 }
 
 /** The values that equal none of the others. Most are the same objects in the same places, since a write appends. */
