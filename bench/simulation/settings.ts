@@ -9,6 +9,9 @@ import { TASK_LATENCY } from "../../testkit/production/tasks.ts";
 
 const { collection: _, counted: __, mirrors: ___, ...config } = DEFAULT_CONFIG;
 
+/** The history of the counters is kept. */
+const HISTORY = { historyGroups: "all" } as const;
+
 /** When commits begin to be slow. Before that there is traffic. */
 export const SLOW_COMMITS_AT: Millis = 120_000;
 
@@ -54,7 +57,7 @@ export const SETTINGS: Settings = { ...config, ...WRITE_LIMITS, ...ASSUMPTIONS }
 
 /** The configuration for the functions' decisions. */
 export function configOf(settings: Settings): Config {
-  return { ...DEFAULT_CONFIG, ...settings };
+  return { ...DEFAULT_CONFIG, ...HISTORY, ...settings };
 }
 
 /**

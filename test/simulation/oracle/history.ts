@@ -80,7 +80,7 @@ export class HistoryCheck {
 }
 
 function stateOf({ fields }: Version): Fields {
-  return Object.fromEntries(POINT_FIELDS.map((field) => [field, fields?.[field] as Value]));
+  return Object.fromEntries(Object.entries(fields ?? {}).filter(([field]) => POINT_FIELDS.includes(field)));
 }
 
 function pointsOf(fields: Fields | undefined): Fields {

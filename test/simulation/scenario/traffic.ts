@@ -27,6 +27,8 @@ export function trafficOf(seed: number): Scenario {
     precision: random.pick([0, 0.001, 0.1]),
     counted: parseCountedCollection(POSTS),
     adopted: false,
+    windowGroups: "all",
+    historyGroups: "all",
     historyRetention: 30 * 86_400_000,
     visitors: "yes",
     items: true,
