@@ -13,6 +13,8 @@ const params = [
   // The features whose functions are deployed only then.
   "VISITORS=ingest",
   "ITEMS=yes",
+  "WINDOWS=*",
+  "HISTORY=*",
   // So that shrinking and folding can be seen within a test.
   "SHRINK_COOLDOWN_SECONDS=5",
   "COUNTED_COLLECTION=posts/{post}/comments",

@@ -81,8 +81,8 @@ export async function getExactTotal(ref: CounterRef): Promise<number> {
  * The history of a counter: its state at the end of each minute, hour or day, in order. The functions keep it. The last point
  * is the current state.
  *
- * Where a point is missing, nothing was published in that step. Hours are kept for every counter, minutes for a counter that
- * is written at least once in the longest interval (`MAX_INTERVAL_SECONDS`), both for `HISTORY_DAYS`.
+ * Where a point is missing, nothing was published in that step. Of the groups in `HISTORY`, hours are kept, and minutes of a counter
+ * that is written at least once in the longest interval (`MAX_INTERVAL_SECONDS`), both for `HISTORY_DAYS`.
  *
  * Cost: 1 read of the counter, and 1 per hour with points (minutes) or day with points (hours, days), at least 1.
  *

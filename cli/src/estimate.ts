@@ -12,7 +12,7 @@ import {
   pricesOf,
   type Traffic,
 } from "../../costs/src/index.ts";
-import { EDITIONS, type Edition } from "../../functions/src/decisions.ts";
+import { DEFAULT_SETTINGS, EDITIONS, type Edition, type Settings } from "../../functions/src/decisions.ts";
 import { CommandError, WRONG_USAGE } from "./commandError.ts";
 import { formatDollars, formatNumber, formatWhole, pluralize } from "./format.ts";
 import { paint, print, printJson } from "./output.ts";
@@ -32,11 +32,14 @@ export interface EstimateOptions {
   readonly batch?: number;
   readonly total?: number;
   readonly regions?: number;
+  readonly history?: boolean;
   readonly edition: Edition;
   /** Default: `nam5`, and `regional` on Enterprise. */
   readonly region?: PricedLocation;
   readonly compare?: boolean;
 }
+
+const WITH_HISTORY: Settings = { ...DEFAULT_SETTINGS, historyGroups: "all" };
 
 const DAY_SECONDS = 86_400;
 
@@ -50,29 +53,30 @@ export async function estimate(options: EstimateOptions): Promise<void> {
       `--region ${region}: the prices of the Enterprise edition are not known there; pass --region regional, which has those of us-central1`,
     );
   }
-  const costs = monthlyCosts(traffic, prices);
-  const compared = options.compare ? compareEditions(traffic, region) : undefined;
+  const settings = options.history ? WITH_HISTORY : DEFAULT_SETTINGS;
+  const costs = monthlyCosts(traffic, prices, settings);
+  const compared = options.compare ? compareEditions(traffic, region, settings) : undefined;
   if (options.json) {
     printJson({ traffic, edition, region, ...costs, notIncluded: notIncluded(edition), compared });
     return;
   }
-  printCosts(traffic, edition, region, costs);
+  printCosts(traffic, options, region, costs);
   if (compared) printComparison(compared, costs);
 }
 
 type Comparison = Partial<Record<Edition, DesignCosts[]>>;
 
 /** The designs on each edition whose prices are known. */
-function compareEditions(traffic: Traffic, region: PricedLocation): Comparison {
+function compareEditions(traffic: Traffic, region: PricedLocation, settings: Settings): Comparison {
   const known = EDITIONS.map((edition) => {
     const prices = pricesOf(edition, region);
-    return [edition, prices && compareDesigns([traffic], prices)] as const;
+    return [edition, prices && compareDesigns([traffic], prices, settings)] as const;
   });
   return Object.fromEntries(known.filter(([, designs]) => designs));
 }
 
 function parseTraffic(options: EstimateOptions): Traffic {
-  const { json, compare, edition, region, perSecond, perDay, peak, ...traffic } = options;
+  const { json, compare, history, edition, region, perSecond, perDay, peak, ...traffic } = options;
   const { batch, once, regions = 1 } = traffic;
   if ((perSecond === undefined) === (perDay === undefined)) {
     throw new CommandError(WRONG_USAGE, "pass the number of increments: either --per-second <n> or --per-day <n>");
@@ -114,7 +118,7 @@ function notIncluded(edition: Edition): string[] {
 function assumptions(
   { counters, once, watchers, perClient, batch, peakPerSecond, perSecond, peakHours, regions = 1 }: Traffic,
   { dayParts }: MonthlyCosts,
-  edition: Edition,
+  { edition, history }: EstimateOptions,
 ) {
   const [busy] = dayParts;
   const isShortened = peakPerSecond > perSecond && busy && busy.hours < peakHours;
@@ -139,6 +143,7 @@ function assumptions(
     edition === "enterprise"
       ? "The functions run with their default parameters but EDITION, and there are no indexes."
       : "The functions run with their default parameters, and the index of the shards is deployed.",
+    history ? "The counters' past totals are kept." : "No past totals are kept; with --history they are.",
   ];
 }
 
@@ -153,7 +158,8 @@ const LOCATION_NAMES: Readonly<Record<Edition, Readonly<Record<PricedLocation, s
   enterprise: { nam5: "nam5", regional: "us-central1" },
 };
 
-function printCosts(traffic: Traffic, edition: Edition, region: PricedLocation, costs: MonthlyCosts): void {
+function printCosts(traffic: Traffic, options: EstimateOptions, region: PricedLocation, costs: MonthlyCosts): void {
+  const { edition } = options;
   const rows = costs.items
     .filter(({ perMonth }) => perMonth > 0)
     .map(({ name, unit, perMonth, dollars }) => [
@@ -168,7 +174,7 @@ function printCosts(traffic: Traffic, edition: Edition, region: PricedLocation, 
     print(`\n${formatDollars(perMillion(costs))} per million increments.`);
   }
   print(
-    `\n${bulletList("Assumed", assumptions(traffic, costs, edition))}\n\n${bulletList("Not included", notIncluded(edition))}`,
+    `\n${bulletList("Assumed", assumptions(traffic, costs, options))}\n\n${bulletList("Not included", notIncluded(edition))}`,
   );
 }
 

@@ -38,7 +38,8 @@ export async function top(
   print(paint("dim", describeTarget(target)));
   if (counters.length === 0) {
     const has = window ? `has counted ${nameOf(window)}` : "has a published total";
-    return print(`No counter of the group "${escapeControls(group)}" ${has}.`);
+    const why = window ? " Only the groups of the parameter WINDOWS have that." : "";
+    return print(`No counter of the group "${escapeControls(group)}" ${has}.${why}`);
   }
   const now = Date.now();
   const ranked = window ?? orderBy;

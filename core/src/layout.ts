@@ -26,8 +26,8 @@ export interface CounterDocument<Timestamp> {
   growing: boolean;
   /** The path of the collection whose documents the counter counts; `null` if it sums its shards. */
   countedCollection: string | null;
-  /** What was counted today, this week and this month; `null` if nothing was. For leaderboards. */
-  windows: CounterWindows<Timestamp> | null;
+  /** What was counted today, this week and this month; absent if nothing was, or for a counter without windows. For leaderboards. */
+  windows?: CounterWindows<Timestamp>;
   /** Where a bounded counter has units; `null` if the counter is not bounded. */
   stock: Stock | null;
 }

@@ -20,7 +20,7 @@ export interface CounterSnapshotBase<Timestamp> {
   readonly uniques: number;
   /**
    * What was counted today, this week and this month when this was read, by the server's time and the deployment's time zone.
-   * Increments of this client are in it once they are published.
+   * Increments of this client are in it once they are published. 0 unless the group is in the functions' parameter `WINDOWS`.
    */
   readonly windows: CounterWindowTotals;
   /** The sum of the totals of all regions. Without other regions, `total`. */

@@ -1,12 +1,14 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { DEFAULT_SETTINGS } from "../../functions/src/decisions.ts";
+import { DEFAULT_SETTINGS, type Settings } from "../../functions/src/decisions.ts";
 import { anyTraffic } from "../testing/arbitraries.ts";
 import { amountOf, type MonthlyCosts, monthlyCosts } from "./monthlyCosts.ts";
 import { ENTERPRISE_PRICES, PRICES } from "./prices.ts";
 import { historyBytes } from "./storedDocuments.ts";
 import { MONTH_SECONDS, type Traffic } from "./traffic.ts";
+
+const WITH_HISTORY: Settings = { ...DEFAULT_SETTINGS, historyGroups: "all" };
 
 const idle: Traffic = {
   perSecond: 0,
@@ -178,22 +180,22 @@ test("a counter that is not polled publishes, reads and schedules as often as a 
 describe("history", () => {
   test("of a busy counter is a write a minute and one an hour, and a delete for each hour and each day", () => {
     for (const perSecond of [1, 100]) {
-      const costs = monthlyCosts(steady(perSecond), PRICES.nam5);
+      const costs = monthlyCosts(steady(perSecond), PRICES.nam5, WITH_HISTORY);
       expect(amountOf(costs, "history") / (30 * 24 * 61)).toBeCloseTo(1);
       expect(amountOf(costs, "expiredHistory") / (30 * 25)).toBeCloseTo(1);
     }
   });
 
   test("of a sparse counter is a write for each hour with a write, and hardly any minutes", () => {
-    const twiceAnHour = monthlyCosts(steady(2 / 3_600), PRICES.nam5);
+    const twiceAnHour = monthlyCosts(steady(2 / 3_600), PRICES.nam5, WITH_HISTORY);
     expect(amountOf(twiceAnHour, "history") / (30 * 24)).toBeCloseTo(1 - Math.exp(-2), 1);
-    const onceADay = monthlyCosts(steady(1 / 86_400), PRICES.nam5);
+    const onceADay = monthlyCosts(steady(1 / 86_400), PRICES.nam5, WITH_HISTORY);
     expect(amountOf(onceADay, "history") / amountOf(onceADay, "publishes")).toBeCloseTo(1, 1);
   });
 
   test("has the busy minutes of a simulated sparse counter", () => {
     const rate = 0.04;
-    const costs = monthlyCosts(steady(rate), PRICES.nam5);
+    const costs = monthlyCosts(steady(rate), PRICES.nam5, WITH_HISTORY);
     const busy = new Set<number>();
     let now = 0;
     let state = 1;
@@ -210,8 +212,8 @@ describe("history", () => {
     expect(share).toBeLessThan(1.25);
   });
 
-  test("costs nothing if it is not kept", () => {
-    const costs = monthlyCosts(steady(100), PRICES.nam5, { ...DEFAULT_SETTINGS, historyRetention: 0 });
+  test("costs nothing if it is not chosen", () => {
+    const costs = monthlyCosts(steady(100), PRICES.nam5);
     expect([amountOf(costs, "history"), amountOf(costs, "expiredHistory")]).toEqual([0, 0]);
   });
 });
@@ -335,7 +337,7 @@ describe("on the Enterprise edition", () => {
   });
 
   test("minutes of the history share a document, which each of them writes in whole", () => {
-    const { costs } = onBoth(1, { counters: 1, perSecond: 1, peakPerSecond: 1 });
+    const costs = monthlyCosts(steady(1), ENTERPRISE_PRICES.regional, WITH_HISTORY);
     const hour = [...Array(60).keys()].map((n) => Math.ceil(historyBytes(n + 1) / 1_024));
     const sum = hour.reduce((all, one) => all + one, 0);
     expect(amountOf(costs, "history") / (30 * 24) / sum).toBeCloseTo(1, 1);

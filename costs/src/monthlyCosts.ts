@@ -11,14 +11,21 @@
  *               phases shrunk and cooling. The last one folds
  *     regions   each has its part of the traffic. An exchange follows a publish, once in its interval: 1 task and 1 read,
  *               and for each other region 1 read and 1 write
- *     history   a write for each hour with a publish, and for each minute with a publish of a busy counter; one document
+ *     history   if it is chosen, a write for each hour with a publish, and for each minute with a publish of a busy counter; one document
  *               for each day of hours and each hour of minutes, deleted when it expires
  */
 import { partOfShard0 } from "../../core/src/index.ts";
-import { DEFAULT_SETTINGS, intervalsOf, LOOKS, type Settings, settingsOn } from "../../functions/src/decisions.ts";
+import {
+  areAny,
+  DEFAULT_SETTINGS,
+  intervalsOf,
+  LOOKS,
+  type Settings,
+  settingsOn,
+} from "../../functions/src/decisions.ts";
 import { type BilledUnit, type PriceList, priceOf } from "./prices.ts";
 import { historyPerSecond, isPolled, publishingPerSecond } from "./publishing.ts";
-import { BYTES, counterBytes, historyBytes, markedShard } from "./storedDocuments.ts";
+import { BYTES, type Chosen, counterBytes, historyBytes, markedShard } from "./storedDocuments.ts";
 import { DAYS, type DayPart, dayPartsOf, shareOf, type Traffic } from "./traffic.ts";
 import { type Billing, billingOf, type Operation } from "./units.ts";
 
@@ -109,11 +116,13 @@ export function monthlyCosts(all: Traffic, prices: PriceList, settings: Settings
   const queued = perClient === 0 ? 1 : once;
   const shardOf = ({ writes, shards }: DayPart) =>
     batch === undefined ? markedShard(writes / shards, queued) : { bytes: BYTES.unmarkedShard, units: 1 };
-  const counter = counterBytes(regions);
+  const chosen = { windows: areAny(config.windowGroups), history: areAny(config.historyGroups) };
+  const counter = counterBytes(regions, chosen);
   const base = folded > 0 ? 1 : 0;
   const publishing = (part: DayPart) =>
     publishingPerSecond(part, config, billing.measure(part.shards + base, shardOf(part).bytes));
-  const history = (part: DayPart) => historyUnits(historyPerSecond(part, publishing(part).publishes, config), billing);
+  const history = (part: DayPart) =>
+    historyUnits(historyPerSecond(part, publishing(part).publishes, config), billing, chosen);
   const increments = monthly(({ rate }) => rate);
   const writes = monthly((part) => part.writes);
   const shardWrites = monthly((part) => part.writes * billing.shardWrite(shardOf(part)));
@@ -182,12 +191,12 @@ export function monthlyCosts(all: Traffic, prices: PriceList, settings: Settings
 }
 
 /** What the history's writes and deletes are billed as, per second. A document grows by a point with each write. */
-function historyUnits(parts: ReturnType<typeof historyPerSecond>, { write }: Billing) {
+function historyUnits(parts: ReturnType<typeof historyPerSecond>, { write }: Billing, chosen: Chosen) {
   const all = Object.values(parts).map(({ points, documents }) => {
     const filled = Math.max(Math.round(points / documents || 0), 1);
-    const sizes = Array.from({ length: filled }, (_, n) => write(historyBytes(n + 1)));
+    const sizes = Array.from({ length: filled }, (_, n) => write(historyBytes(n + 1, chosen)));
     const mean = sizes.reduce((sum, one) => sum + one, 0) / filled;
-    return { writes: points * mean, deletes: documents * write(historyBytes(filled)) };
+    return { writes: points * mean, deletes: documents * write(historyBytes(filled, chosen)) };
   });
   const sum = (of: "writes" | "deletes") => all.reduce((total, one) => total + one[of], 0);
   return { writes: sum("writes"), deletes: sum("deletes") };

@@ -10,21 +10,37 @@ const at = { toMillis: () => 0 };
 
 const window = { until: at, total: 0 };
 const windows = { timeZone: "UTC", day: window, week: window, month: window };
-const point = { total: 0, writes: 0, rate: 0, shardCount: 0, publishes: 0, asOf: at, windows };
+const point = { total: 0, writes: 0, rate: 0, shardCount: 0, publishes: 0, asOf: at };
 
 const counterFields = {
   ...{ total: 0, shardCount: 0, growing: false, writes: 0, rate: 0, publishes: 0, asOf: at, group: "views" },
-  ...{ countedCollection: null, windows, stock: null, phase: "scattered", nextPollAt: at },
+  ...{ countedCollection: null, stock: null, phase: "scattered", nextPollAt: at },
   ...{ calmSince: at, unusedSince: at },
-  ...{ shardDocuments: 0, slowSince: null, amountRate: 0, minuteInHistory: false, malformedShards: [], countReads: 0 },
+  ...{ shardDocuments: 0, slowSince: null, amountRate: 0, malformedShards: [], countReads: 0 },
 } satisfies StoredFields;
 
+/** What a counter's group may have chosen. */
+export interface Chosen {
+  readonly windows?: boolean;
+  readonly history?: boolean;
+}
+
 /** Of a counter that several regions count, with the registers of the others. */
-export function counterBytes(regions = 1): number {
-  const register = { total: 0, asOf: at, windows };
+export function counterBytes(regions = 1, chosen: Chosen = {}): number {
+  const register = { total: 0, asOf: at, windows: chosen.windows ? windows : null };
   const others = Object.fromEntries(Array.from({ length: regions - 1 }, (_, n) => [`region${n}`, register]));
-  const globals = { globalTotal: 0, globalWindows: windows, regions: others, exchangeAt: at };
-  return documentBytes(COUNTER, { ...counterFields, ...(regions > 1 && globals) });
+  const globals = {
+    globalTotal: 0,
+    regions: others,
+    exchangeAt: at,
+    ...(chosen.windows && { globalWindows: windows }),
+  };
+  return documentBytes(COUNTER, {
+    ...counterFields,
+    ...(chosen.windows && { windows }),
+    ...(chosen.history && { minuteInHistory: true }),
+    ...(regions > 1 && globals),
+  });
 }
 
 const shardFields = { shard: "100", count: 0, writes: 0, at };
@@ -41,9 +57,11 @@ export const BYTES = {
 } as const;
 
 /** @param points  minutes of the hour, or hours of the day, that the document has */
-export function historyBytes(points: number): number {
+export function historyBytes(points: number, chosen: Chosen = {}): number {
   const empty = documentBytes(`${COUNTER}/tallyHistory/minutes-2026-11-21T14`, { points: {}, expireAt: at });
-  const one = documentBytes("a", { points: { "00": point } }) - documentBytes("a", { points: {} });
+  const one =
+    documentBytes("a", { points: { "00": { ...point, ...(chosen.windows && { windows }) } } }) -
+    documentBytes("a", { points: {} });
   return empty + points * one;
 }
 

@@ -81,7 +81,7 @@ test("a dormant counter is published: what it has is not today's, and the comman
     "1 counter adopted, 0 unchanged.\n10 shards completed, 0 created, and 1 total published: 1,000 in all.\n11 writes.\n",
   );
   await settles(id, 1_000);
-  expect(await fieldOf(id, "windows")).toBeNull();
+  expect(await fieldOf(id, "windows")).toBeUndefined();
   for (const [shard, fields] of await readShards(id)) expect(fields).toMatchObject({ shard });
   await oldApps[0]?.increment(id);
   await settles(id, 1_001);

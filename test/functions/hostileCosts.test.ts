@@ -27,7 +27,6 @@ const QUICK: Config = {
   shrinkCooldown: 1_500,
   minInterval: 300,
   maxInterval: 2_000,
-  historyRetention: 0,
 };
 
 interface Target {

@@ -51,6 +51,8 @@ const configured: Record<string, string> = {
   MIRRORS: "likes=posts/{name}.likes, views=pages/{name}.stats.views",
   VISITORS: "ingest",
   ITEMS: "yes",
+  WINDOWS: "likes",
+  HISTORY: "*",
   HISTORY_DAYS: "7",
   TIME_ZONE: "Asia/Kolkata",
   BRIDGE: "visits=sites/{name}.visits",

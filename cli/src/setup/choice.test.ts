@@ -23,7 +23,13 @@ const DONE: CurrentSettings = {
   edition: "enterprise",
   location: "eur3",
   locationSource: "the location in firebase.json",
-  values: { LOCATION: "europe-west4", COLLECTION: "tallies", EVENTS_COLLECTION: "tallies", VISITORS: "ingest" },
+  values: {
+    LOCATION: "europe-west4",
+    COLLECTION: "tallies",
+    EVENTS_COLLECTION: "tallies",
+    VISITORS: "ingest",
+    WINDOWS: "views,likes",
+  },
 };
 
 const chosen = (options: ChoiceOptions, present: CurrentSettings) => choose(options, false, present);
@@ -57,6 +63,8 @@ test.each<[option: ChoiceOptions, changed: object, databaseSettings: object]>([
   [{ collection: "sums" }, { COLLECTION: "sums", EVENTS_COLLECTION: "sums" }, {}],
   [{ visitors: "pages" }, { VISITORS: "ingest" }, {}],
   [{ visitors: "none" }, { VISITORS: "no" }, {}],
+  [{ windows: "likes,plays" }, { WINDOWS: "views,likes,plays" }, {}],
+  [{ windows: "none", history: "*" }, { WINDOWS: "", HISTORY: "*" }, {}],
 ])("%j given later sets %j, and in firebase.json %j", async (options, changedParameters, databaseSettings) => {
   expect(await chosen(options, DONE)).toMatchObject({ changedParameters, databaseSettings });
   expect(Object.keys((await chosen(options, DONE)).databaseSettings)).toEqual(Object.keys(databaseSettings));

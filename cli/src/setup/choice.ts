@@ -1,6 +1,6 @@
 /** The developer's choice, from options or from questions on a terminal. An option that is left out keeps the project's value. */
 import { type CANCEL_SYMBOL, isCancel, select, text } from "@clack/prompts";
-import { type Edition, regionsNear } from "../../../functions/src/decisions.ts";
+import { type Edition, isGroup, listItems, regionsNear } from "../../../functions/src/decisions.ts";
 import { CommandError, FAILED, INTERRUPTED, WRONG_USAGE } from "../commandError.ts";
 import type { CurrentSettings } from "./currentSettings.ts";
 import { parametersFor, type Values } from "./dotenv.ts";
@@ -20,6 +20,10 @@ const GROUP_LISTS = {
 } as const;
 type GroupList = keyof typeof GROUP_LISTS;
 
+/** Parameters that are lists of groups, by option. The rules have nothing of them. `*` is all counters. */
+const GROUP_PARAMETERS = { windows: "WINDOWS", history: "HISTORY" } as const;
+type GroupParameter = keyof typeof GROUP_PARAMETERS;
+
 export interface Choice extends RulesChoice {
   readonly packaging: Packaging;
   readonly database: string;
@@ -32,7 +36,7 @@ export interface Choice extends RulesChoice {
   readonly changedParameters: Values;
 }
 
-export interface ChoiceOptions extends Readonly<Partial<Record<GroupList, string>>> {
+export interface ChoiceOptions extends Readonly<Partial<Record<GroupList | GroupParameter, string>>> {
   readonly limits?: boolean;
   readonly as?: Packaging;
   readonly location?: string;
@@ -49,7 +53,7 @@ export function parseGroups(option: string, list: string): string[] {
 }
 
 function groupsProblem(list: string): string | undefined {
-  const isGroups = list.split(",").every((one) => /^[\w.~-]+$/.test(one.trim()));
+  const isGroups = list.split(",").every((one) => isGroup(one.trim()));
   if (isGroups) return undefined;
   return `${JSON.stringify(list)}: name groups with letters, digits, _, -, . or ~, separated by commas, or none`;
 }
@@ -74,6 +78,7 @@ export async function choose(options: ChoiceOptions, ask: boolean, present: Curr
   const { edition = present.edition, collection = present.collection } = options;
   const region = isNear(values.LOCATION, location) ? (values.LOCATION as string) : regionsNear(location)[0];
   const visitors = visitorsParameter(groups, values.VISITORS);
+  const groupParameters = groupParametersOf(options, values);
   return {
     ...groups,
     limits: options.limits ?? present.rules?.limits ?? false,
@@ -86,15 +91,31 @@ export async function choose(options: ChoiceOptions, ask: boolean, present: Curr
       ...((isLocationGiven || (ask && !hasFunctionsEntry)) && { location }),
       ...(options.edition !== undefined && { edition }),
     },
-    initialParameters: parametersFor({ region, database, edition, collection, visitors: groups.visitors }),
+    initialParameters: {
+      ...parametersFor({ region, database, edition, collection, visitors: groups.visitors }),
+      ...groupParameters,
+    },
     changedParameters: {
       ...(isLocationGiven && { LOCATION: region }),
       ...(options.edition !== undefined && { EDITION: edition }),
       ...(options.collection !== undefined && { COLLECTION: collection }),
       ...(options.collection !== undefined && eventsParameter(collection, values)),
       ...(groups.areVisitorsGiven && { VISITORS: visitors }),
+      ...groupParameters,
     },
   };
+}
+
+/** An option adds its groups to the parameter; `none` empties it. */
+function groupParametersOf(options: ChoiceOptions, present: Values): Values {
+  const given = Object.entries(GROUP_PARAMETERS).flatMap(([option, name]): [string, string][] => {
+    const list = options[option as GroupParameter];
+    if (list === undefined) return [];
+    const added = list.trim() === "*" ? ["*"] : parseGroups(option, list);
+    const all = added.length === 0 ? added : [...new Set([...listItems(present[name] ?? ""), ...added])];
+    return [[name, all.includes("*") ? "*" : all.join(",")]];
+  });
+  return Object.fromEntries(given);
 }
 
 /** If EVENTS_COLLECTION names the counters' collection, it follows that collection. */

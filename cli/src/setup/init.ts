@@ -122,17 +122,21 @@ function refuseForeignFolder(project: Project, as?: string): void {
 }
 
 /** Tally's indexes for this choice. Removes those of an earlier choice. */
-function indexChanges(project: Project, { collection, edition }: Choice) {
+function indexChanges(project: Project, choice: Choice) {
+  const { collection, edition, initialParameters, changedParameters } = choice;
   const { firestoreFiles } = project;
   const present = project.settings;
   const shipped = packaged("firestore.indexes.json");
-  const wanted = indexesOf(shipped, collection, edition);
+  const parameters = { ...initialParameters, ...present.values, ...changedParameters };
+  const wanted = indexesOf(shipped, collection, edition, parameters);
+  // The parameters of a kit may be in no file here.
+  const knowsWindows = parameters.WINDOWS !== undefined;
   const collections = [present.collection, present.values.COLLECTION ?? present.collection];
   const before = rulesOrIndexesText(project, "indexes");
   const stale =
     before === undefined
       ? undefined
-      : removeIndexes(firestoreFiles.indexes, before, staleIndexes(shipped, collections, wanted));
+      : removeIndexes(firestoreFiles.indexes, before, staleIndexes(shipped, collections, wanted, knowsWindows));
   const { text, differing } = addIndexes(firestoreFiles.indexes, stale, wanted);
   const notes =
     differing.length === 0

@@ -42,6 +42,20 @@ test("a second run takes each option to all files, and leaves the others", async
   expect(read("db/indexes.json")).not.toContain("tallies");
 });
 
+test("windows have indexes as long as the parameters choose them", async () => {
+  const { init, upgrade, read, edit } = createProject();
+  const indexes = () => read("db/indexes.json").match(/[a-zA-Z]*indows\.\w+\.until/g)?.length ?? 0;
+  await init({ windows: "views", history: "*" });
+  expect(read("tally/.env").match(/^(WINDOWS|HISTORY)=.*$/gm)).toEqual(["WINDOWS=views", "HISTORY=*"]);
+  expect(indexes()).toBe(3);
+  edit("tally/.env", "REGIONS=", "REGIONS=us=(default), eu=eu");
+  await upgrade();
+  expect(indexes()).toBe(6);
+  expect((await init()).paths).toEqual([]);
+  await init({ windows: "none" });
+  expect(indexes()).toBe(0);
+});
+
 test("a second run tells what edits by hand contradict", async () => {
   const { init, edit, write } = createProject();
   await init({ location: "eur3", edition: "standard", visitors: "views" });

@@ -34,8 +34,8 @@ export function planUpgrade(project: Project, packages?: string): Plan {
   const rules = upgradeRules(before, packaged("firestore.rules"), VERSION);
   if ("refused" in rules) throw new CommandError(FAILED, `${firestoreFiles.rules}: ${rules.refused}`);
   const from = findBlock(before)?.version ?? VERSION;
-  const { collection, edition } = project.settings;
-  const tally = indexesOf(packaged("firestore.indexes.json"), collection, edition);
+  const { collection, edition, values } = project.settings;
+  const tally = indexesOf(packaged("firestore.indexes.json"), collection, edition, values);
   const indexes = addIndexes(firestoreFiles.indexes, read(firestoreFiles.indexes), tally);
   const code = functionsChanges(project, packages);
   const clients = changesFor(from, VERSION);

@@ -98,9 +98,9 @@ export async function getExactTotal(ref: CounterRef): Promise<number> {
  * Reads the history of a counter: its state at the end of each minute, hour or day, in order. The last point is the current
  * state, unless `to` is before the last publish. The functions store the history, so clients write nothing for it.
  *
- * A step without a publish has no point. The history has hours of every counter, and minutes of a counter that is written at
- * least once in the longest interval between two totals, by default 10 seconds. Both are stored for `HISTORY_DAYS`, by default
- * 30 days.
+ * A step without a publish has no point. Counters of the groups in the functions' parameter `HISTORY` have a history: hours, and
+ * minutes while a counter is written at least once in the longest interval between two totals, by default 10 seconds. Both are
+ * stored for `HISTORY_DAYS`, by default 30 days.
  *
  * Cost: 1 read of the counter, and 1 per hour with points (minutes) or day with points (hours, days), at least 1.
  *

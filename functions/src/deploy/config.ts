@@ -49,6 +49,8 @@ export const DEFAULT_SETTINGS: Settings = {
   adopted: false,
   visitors: "no",
   items: false,
+  windowGroups: [],
+  historyGroups: [],
   historyRetention: 30 * DAY,
   timeZone: "UTC",
   regions: undefined,
@@ -77,7 +79,7 @@ export function validConfig<Checked extends Settings>(config: Checked, isEmulate
   inRange("MAX_INTERVAL_SECONDS", config.maxInterval / 1_000, config.minInterval / 1_000, MAX_TASK_DELAY / 1_000);
   inRange("PRECISION", config.precision, 0, 1);
   inRange("EXCHANGE_SECONDS", config.exchangeInterval / 1_000, 1, MAX_TASK_DELAY / 1_000);
-  inRange("HISTORY_DAYS", config.historyRetention / DAY, 0, 3_650, true);
+  inRange("HISTORY_DAYS", config.historyRetention / DAY, 1, 3_650, true);
   if (!isTimeZone(config.timeZone)) {
     throw invalidParameter("TIME_ZONE", config.timeZone, "a name such as Europe/Berlin");
   }

@@ -141,9 +141,19 @@ export const params = {
       "of likes:42 to the field likes of posts/42. Separate several with commas.",
   }),
   // Charts, and leaderboards of today.
+  windows: defineString("WINDOWS", {
+    default: DEFAULTS.WINDOWS,
+    description:
+      "The groups whose counters also have totals of today, this week and this month: names separated by commas, such as likes, " +
+      "or * for all counters. Empty: none.",
+  }),
+  history: defineString("HISTORY", {
+    default: DEFAULTS.HISTORY,
+    description: "The groups whose past totals are kept, for charts: as in WINDOWS. Empty: none.",
+  }),
   historyDays: defineInt("HISTORY_DAYS", {
     default: Number(DEFAULTS.HISTORY_DAYS),
-    description: "How many days the past totals of each minute and hour are kept, for charts. 0 keeps none.",
+    description: "How many days the past totals of each minute and hour are kept.",
   }),
   timeZone: defineString("TIME_ZONE", {
     default: DEFAULTS.TIME_ZONE,

@@ -1,5 +1,6 @@
 /** The parameters of a deployment, as they are entered, to the configuration: by the functions, and by the CLI's `doctor`. */
 import { NO_COUNTED_COLLECTION, parseCountedCollection, parseMirrors } from "../../../core/src/index.ts";
+import { parseGroups } from "../features/groups.ts";
 import { parseRegions, regionCount } from "../features/regions/config.ts";
 import { intervalsOf } from "../features/regions/intervals.ts";
 import { DAY, DEFAULT_SETTINGS, EDITIONS, type Settings, settingsOn, validConfig } from "./config.ts";
@@ -28,6 +29,8 @@ export const DEFAULT_PARAMETERS = {
   VISITORS: "no",
   COUNTED_COLLECTION: NO_COUNTED_COLLECTION,
   MIRRORS: "",
+  WINDOWS: "",
+  HISTORY: "",
   HISTORY_DAYS: String(DEFAULT_SETTINGS.historyRetention / DAY),
   TIME_ZONE: DEFAULT_SETTINGS.timeZone,
   REGIONS: "",
@@ -79,6 +82,8 @@ export function parseConfig(values: ParameterValues, isEmulated = false, project
       adopted: choiceOf("ADOPTED", text("ADOPTED"), ["no", "yes"]) === "yes",
       visitors: choiceOf("VISITORS", text("VISITORS"), ["no", "yes", "ingest"]),
       items: choiceOf("ITEMS", text("ITEMS"), ["no", "yes"]) === "yes",
+      windowGroups: parseGroups(text("WINDOWS"), "WINDOWS"),
+      historyGroups: parseGroups(text("HISTORY"), "HISTORY"),
       historyRetention: number("HISTORY_DAYS") * DAY,
       timeZone: text("TIME_ZONE"),
       regions: parseRegions(text("REGIONS"), text("DATABASE_ID"), project),

@@ -114,7 +114,7 @@ export class Oracle {
     this.shown = new ShownCheck(this.fail);
     this.stock = new StockCheck(this.fail, snapshotLag);
     this.topItems = new TopItemsCheck(this.fail, snapshotLag > 0);
-    this.#windows = new WindowCheck(config.timeZone, this.fail);
+    this.#windows = new WindowCheck(config, this.fail);
     this.mirrors = new MirrorCheck(this.fail);
     this.#history = new HistoryCheck(config, this.fail, this.#leftOut);
     this.#freshness = new FreshnessCheck(config, this.fail, failing ? 3_000_000 : 1_000_000);

@@ -28,6 +28,11 @@ export function trafficOf(seed: number): Scenario {
     direct: randomFor(seed, "direct").chance(0.75),
     counted: parseCountedCollection(POSTS),
     adopted: false,
+    ...randomFor(seed, "groups").pick([
+      { windowGroups: "all", historyGroups: "all" } as const,
+      { windowGroups: ["views"], historyGroups: ["posts"] },
+      { windowGroups: [], historyGroups: [] },
+    ]),
     historyRetention: 30 * 86_400_000,
     visitors: "yes",
     items: true,

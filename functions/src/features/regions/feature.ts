@@ -26,7 +26,8 @@ export const regions: Feature = {
   }),
   contribute(state, next, { regions: all }: Config) {
     const exchangeAt = next.exchangeAt !== undefined && { exchangeAt: toTimestamp(next.exchangeAt) };
-    return { fields: { ...exchangeAt, ...(all && globalFields(all.own, next, state.regions, all)) } };
+    const isStored = state.updateTime !== undefined;
+    return { fields: { ...exchangeAt, ...(all && globalFields(all.own, next, state.regions, all, isStored)) } };
   },
 };
 
