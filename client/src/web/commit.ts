@@ -149,6 +149,8 @@ async function commitWithRetries(
     const isContended = error !== REFUSED && hasCode(error, "aborted");
     _shardCountCache._writeAnswered(isContended);
     if (!isContended && error !== REFUSED) throw error;
+    // A later call with this `once`, which did not wait for this one, says the opposite.
+    if (turn && turn._isUndone() !== !!undoneShard) return { _path: plan.path, _at: null };
     // The refused write can no longer be committed, so another increment elsewhere is safe.
     // Without a reason in the document, the policy refuses it there.
     const isFinal = generationFor(counter) === generation;
