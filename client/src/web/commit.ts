@@ -154,8 +154,10 @@ async function commitWithRetries(
     // The refused write can no longer be committed, so another increment elsewhere is safe.
     // Without a reason in the document, the policy refuses it there.
     const isFinal = generationFor(counter) === generation;
-    const attempts = isFinal ? MAX_DIRECT_ATTEMPTS : directAttempts + 1;
-    return commitWithRetries(counter, attempt, by, turn, undoneShard, addOther, isDirect ? attempts : directAttempts);
+    const attempts = !isDirect ? directAttempts : isFinal ? MAX_DIRECT_ATTEMPTS : directAttempts + 1;
+    const again = (next?: Turn) => commitWithRetries(counter, attempt, by, next, undoneShard, addOther, attempts);
+    // Later calls wait for it from now on.
+    return turn?._isSent ? inTurn(counter, turn._once, !undoneShard, again) : again(turn);
   }
 }
 

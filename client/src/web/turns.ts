@@ -11,6 +11,8 @@ export interface Turn {
   readonly _isFirst: boolean;
   /** Whether the last call of this client with the `once`, this one or a later one, is an undo. */
   _isUndone(): boolean;
+  /** Whether the next one may have begun. */
+  _isSent: boolean;
   /** The call is in the SDK's queue or committed, or there is nothing to do: the next one may begin. */
   _sent(): void;
 }
@@ -37,12 +39,17 @@ export async function inTurn<T>(
   _watcher?._callsChanged(1);
   try {
     await before;
-    return await call({
+    const turn: Turn = {
       _once: once,
       _isFirst: !before,
       _isUndone: () => (_turns.get(once) as Sent)._counts === false,
-      _sent: () => end(true),
-    });
+      _isSent: false,
+      _sent() {
+        turn._isSent = true;
+        end(true);
+      },
+    };
+    return await call(turn);
   } finally {
     end();
     _watcher?._callsChanged(-1);
