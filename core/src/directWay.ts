@@ -11,13 +11,7 @@
  *
  * A generation that filled up fast shows a crowd, before the functions can: its writers choose among as many shards as the crowd needs.
  */
-import {
-  type DirectFields,
-  MARK_WINDOWS,
-  MAX_DIRECT_MARKS,
-  type MarkWindow,
-  SLOW_GENERATION_SECONDS,
-} from "./layout.ts";
+import { type DirectFields, MARK_WINDOWS, MAX_DIRECT_MARKS, SLOW_GENERATION_SECONDS } from "./layout.ts";
 
 /** The parts of a timestamp of any SDK. */
 interface Instant {
@@ -34,45 +28,32 @@ export type ReadDirect = Partial<DirectFields<Instant | null>>;
  */
 export function directGeneration(direct: ReadDirect | undefined | null): number | undefined {
   if (direct === null) return 0;
-  if (direct?.open !== true) return undefined;
-  const { generation = 0 } = direct;
-  if (!isFull(direct)) return generation;
-  return secondsToFill(direct) >= SLOW_GENERATION_SECONDS ? generation + 1 : undefined;
+  const { open, generation = 0 } = direct ?? {};
+  const seconds = secondsToFill(direct);
+  if (!open || seconds === 0) return open ? generation : undefined;
+  return seconds >= SLOW_GENERATION_SECONDS ? generation + 1 : undefined;
 }
 
 /** The most shards that a full generation may call for. */
 const MOST_CROWD_SHARDS = 150;
 
-/** How many shards a crowd needs that has filled the generation; 1 without a crowd. */
+/** How many shards a crowd needs that has filled the generation: half as many more as one write a second takes. 1 without a crowd. */
 export function crowdShards(direct: ReadDirect | undefined | null): number {
-  if (direct?.open !== true || !isFull(direct)) return 1;
-  // Half as many more as one write a second takes.
-  const needed = (1.5 * MAX_DIRECT_MARKS) / secondsToFill(direct);
-  return Math.min(Math.max(Math.round(needed), 1), MOST_CROWD_SHARDS);
+  const seconds = direct?.open ? secondsToFill(direct) : 0;
+  const needed = Math.round((1.5 * MAX_DIRECT_MARKS) / (seconds || Number.POSITIVE_INFINITY));
+  return Math.min(Math.max(needed, 1), MOST_CROWD_SHARDS);
 }
 
-/** What a client knows of the field after a write of its own, without another read. */
-export function afterDirectWrite(direct: ReadDirect | undefined | null, generation: number): ReadDirect {
-  const window = generation % MARK_WINDOWS;
-  const nonces = direct?.generation === generation ? (direct.marks?.[window]?.nonces ?? []) : [];
-  return { open: true, generation, marks: { ...direct?.marks, [window]: { at: null, nonces: [...nonces, null] } } };
-}
-
-function isFull(direct: ReadDirect): boolean {
-  return (windowOf(direct)?.nonces.length ?? 0) >= MAX_DIRECT_MARKS;
-}
-
-/** From the last write of the generation before to the last of this one, by what is stored. Infinite if there was none before. */
-function secondsToFill(direct: ReadDirect): number {
-  const [last, before] = [windowOf(direct)?.at, windowOf(direct, 1)?.at];
-  if (!last || !before) return before ? 0 : Number.POSITIVE_INFINITY;
-  return last.seconds - before.seconds + (last.nanoseconds - before.nanoseconds) / 1e9;
-}
-
-/** The marks of the generation that was so many before this one. */
-function windowOf(
-  { generation = 0, marks = {} }: ReadDirect,
-  before = 0,
-): MarkWindow<Instant | null, unknown> | undefined {
-  return marks[(generation - before + MARK_WINDOWS) % MARK_WINDOWS];
+/**
+ * From the last write of the generation before to the last of this one, by what is stored; infinite if there was none before. 0 if the
+ * generation is not full.
+ */
+function secondsToFill(direct: ReadDirect | undefined | null): number {
+  const { generation = 0, marks = {} } = direct ?? {};
+  const [now, before] = [generation, generation + MARK_WINDOWS - 1].map((one) => marks[one % MARK_WINDOWS]);
+  if (!((now?.nonces.length as number) >= MAX_DIRECT_MARKS)) return 0;
+  if (!before?.at) return Number.POSITIVE_INFINITY;
+  const millis = (at: Instant | null | undefined) => (at ? at.seconds * 1e3 + at.nanoseconds / 1e6 : 0);
+  // A write of this client that has no timestamp yet was fast.
+  return Math.max(millis(now?.at) - millis(before.at), 1) / 1e3;
 }

@@ -39,8 +39,8 @@ export interface OwnIncrement {
   _earliest: number;
   /** The commit is not after this instant; infinite without an acknowledgement. */
   _latest: number;
-  /** How it is being made. */
-  readonly _attempt: { readonly _plan?: IncrementPlan } | undefined;
+  /** The call, which has its latest plan. */
+  readonly _call: { readonly _plan?: IncrementPlan } | undefined;
 }
 
 /** Tells of a direct increment whether the document that was read last includes it; `undefined` if its marks are too old to tell. */
@@ -75,8 +75,8 @@ export class OptimisticTotal {
   }
 
   /** The client makes an increment. @param _once - one that counts once; else one that no other has */
-  _incrementMade(by: number, _once: unknown = {}, _isUndo = false, _attempt?: OwnIncrement["_attempt"]): OwnIncrement {
-    const own = { by, _once, _isUndo, _earliest: this.#asOf + 1, _latest: Number.POSITIVE_INFINITY, _attempt };
+  _incrementMade(by: number, _once: unknown = {}, _isUndo = false, _call?: OwnIncrement["_call"]): OwnIncrement {
+    const own = { by, _once, _isUndo, _earliest: this.#asOf + 1, _latest: Number.POSITIVE_INFINITY, _call };
     this.#change([...this.#own, own]);
     return own;
   }
@@ -159,14 +159,14 @@ export class OptimisticTotal {
   }
 
   /** Whether the total surely includes an increment. */
-  #isIncluded({ _attempt, _latest }: OwnIncrement): boolean {
-    const plan = _attempt?._plan;
+  #isIncluded({ _call, _latest }: OwnIncrement): boolean {
+    const plan = _call?._plan;
     if (plan?.generation === undefined) return _latest <= this.#asOf;
     return this.#hasMark(plan) ?? Number.isFinite(_latest);
   }
 
-  #mayBeIncluded({ _attempt, _earliest }: OwnIncrement): boolean {
-    return _attempt?._plan?.generation === undefined && _earliest <= this.#asOf;
+  #mayBeIncluded({ _call, _earliest }: OwnIncrement): boolean {
+    return _call?._plan?.generation === undefined && _earliest <= this.#asOf;
   }
 }
 

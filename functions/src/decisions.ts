@@ -25,4 +25,5 @@ export { ACT_AS, neededRoles, PUBLISHER, type Role } from "./deploy/roles.ts";
 export type { Config } from "./features/config.ts";
 export { areAny, isGroup } from "./features/groups.ts";
 export { historyWrites } from "./features/history/history.ts";
+export { groupsThatNeedPublishes } from "./features/needsPublishes.ts";
 export { intervalsOf } from "./features/regions/intervals.ts";

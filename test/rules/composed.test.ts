@@ -36,6 +36,7 @@ function choiceOf({ limits }: Pick<AppRules, "limits">, changes: Partial<RulesCh
     once: ["likes"],
     stock: [],
     visitors: [],
+    functions: [],
     limits: limits ?? false,
     collection: "counters",
     ...changes,

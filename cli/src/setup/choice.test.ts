@@ -13,7 +13,7 @@ const NEW: CurrentSettings = {
   locationSource: "the location in firebase.json",
   values: {},
 };
-const RULES = { open: ["claps"], once: [], stock: ["seats"], visitors: ["claps"], limits: true, collection: "tallies" };
+const RULES = { open: ["claps"], once: [], stock: ["seats"], visitors: ["claps"], functions: [], limits: true, collection: "tallies" };
 const DONE: CurrentSettings = {
   rules: RULES,
   packaging: "codebase",
@@ -40,6 +40,7 @@ test("what no option gives has its default", async () => {
     once: ["likes"],
     stock: [],
     visitors: [],
+    functions: [],
     limits: false,
     collection: "counters",
     packaging: "codebase",

@@ -1,6 +1,14 @@
 /** The developer's choice, from options or from questions on a terminal. An option that is left out keeps the project's value. */
 import { type CANCEL_SYMBOL, isCancel, select, text } from "@clack/prompts";
-import { type Edition, isGroup, listItems, regionsNear } from "../../../functions/src/decisions.ts";
+import {
+  DEFAULT_PARAMETERS,
+  type Edition,
+  groupsThatNeedPublishes,
+  isGroup,
+  listItems,
+  parseConfig,
+  regionsNear,
+} from "../../../functions/src/decisions.ts";
 import { CommandError, FAILED, INTERRUPTED, WRONG_USAGE } from "../commandError.ts";
 import type { CurrentSettings } from "./currentSettings.ts";
 import { parametersFor, type Values } from "./dotenv.ts";
@@ -81,6 +89,7 @@ export async function choose(options: ChoiceOptions, ask: boolean, present: Curr
   const groupParameters = groupParametersOf(options, values);
   return {
     ...groups,
+    functions: groupsThatNeedFunctions({ ...values, ...groupParameters }),
     limits: options.limits ?? present.rules?.limits ?? false,
     packaging,
     database,
@@ -104,6 +113,15 @@ export async function choose(options: ChoiceOptions, ask: boolean, present: Curr
       ...groupParameters,
     },
   };
+}
+
+/** By the parameters, also those that were edited by hand. Wrong ones are told by `doctor` and by the functions. */
+function groupsThatNeedFunctions(values: Values): Choice["functions"] {
+  try {
+    return groupsThatNeedPublishes(parseConfig({ ...DEFAULT_PARAMETERS, ...values }));
+  } catch {
+    return "all";
+  }
 }
 
 /** An option adds its groups to the parameter; `none` empties it. */

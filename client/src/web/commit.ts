@@ -24,7 +24,6 @@ import {
   writeBatch,
 } from "firebase/firestore";
 import {
-  afterDirectWrite,
   CounterError,
   DIRECT,
   directGeneration,
@@ -38,11 +37,11 @@ import {
   randomShard,
 } from "../../../core/src/index.ts";
 import {
-  type Attempt,
   type Committed,
   type Counter,
   counterDoc,
   hasCode,
+  type IncrementCall,
   isHiddenOrOffline,
   learn,
   onHidden,
@@ -59,79 +58,65 @@ export { doc, serverTimestamp, writeBatch };
 /**
  * Makes an increment. With `once`, after the earlier calls with it.
  *
- * @param addOther - adds another write to the commit, given the path of the increment's shard
+ * @param alsoWrite - adds another write to the commit, given the path of the document that gets the increment
  */
-export function makeIncrement(counter: Counter, by: number, once?: string, addOther?: AddOther): Promise<Committed> {
+export function makeIncrement(
+  counter: Counter,
+  by: number,
+  once?: string,
+  alsoWrite?: IncrementCall["_alsoWrite"],
+): Promise<Committed> {
   // First, because it refuses what is no reference.
   counterDoc(counter);
-  const commit = (turn?: Turn) => commitIncrement(counter, by, turn, undefined, addOther);
+  const commit = (turn?: Turn) => commitIncrement(counter, { _by: by, _turn: turn, _alsoWrite: alsoWrite });
   return once ? inTurn(counter, once, true, commit) : commit();
 }
 
-/**
- * Commits an increment, and shows it at once in watches of the counter.
- *
- * @param undoneShard - for an undo, the shard that the entry names; the commit deletes the entry
- */
-export function commitIncrement(
-  counter: Counter,
-  by: number,
-  turn?: Turn,
-  undoneShard?: string,
-  addOther?: AddOther,
-): Promise<Committed> {
-  const attempt: Attempt = {};
-  const outcome = commitWithRetries(counter, attempt, by, turn, undoneShard, addOther);
-  counter._watcher?._track(by, outcome, turn?._once, !!undoneShard, attempt);
+/** Commits an increment, and shows it at once in watches of the counter. */
+export function commitIncrement(counter: Counter, call: IncrementCall): Promise<Committed> {
+  const outcome = commitWithRetries(counter, call, 0);
+  counter._watcher?._track(call, outcome);
   return outcome;
 }
 
-/** A direct increment that was refused for ever: another one is safe. */
+/** A direct increment was refused for ever, so another one is safe. */
 const REFUSED = {};
 
 /** How often an increment is made in the counter document before it goes to a shard. */
 const MAX_DIRECT_ATTEMPTS = 2;
 
-type AddOther = (writer: WriteBatch, path: string) => unknown;
-
-async function commitWithRetries(
-  counter: Counter,
-  attempt: Attempt,
-  by: number,
-  turn?: Turn,
-  undoneShard?: string,
-  addOther?: AddOther,
-  directAttempts = 0,
-): Promise<Committed> {
+async function commitWithRetries(counter: Counter, call: IncrementCall, directAttempts: number): Promise<Committed> {
   const { _shardCountCache, _watcher } = counter;
+  const { _turn: turn, _undoneShard: undoneShard } = call;
   const reading = refreshShardCount(counter);
   // Without a read, the increment is in the SDK's queue when this call returns.
   if (reading) await reading;
-  const mayBeDirect = directAttempts < MAX_DIRECT_ATTEMPTS && !_watcher?._isServed;
-  const generation = mayBeDirect && (!undoneShard || undoneShard === DIRECT) ? generationFor(counter) : undefined;
+  const { _latest, _direct } = counter;
+  const mayBeDirect =
+    directAttempts < MAX_DIRECT_ATTEMPTS && !_watcher?._isServed && (undoneShard ?? DIRECT) === DIRECT;
+  const generation = mayBeDirect ? generationFor(counter) : undefined;
   const isDirect = generation !== undefined;
   let plan!: IncrementPlan;
   // While one transaction commits, the SDK holds everything else back. So the shard is chosen here, when more is known.
   const add: AddWrites = (writer, removesMarks) => {
     if (!plan) {
-      plan = planFor(counter, by, turn?._once, undoneShard, generation);
-      attempt._plan = plan;
+      plan = planFor(counter, call._by, turn?._once, undoneShard, generation);
+      call._plan = plan;
       _shardCountCache._writeSent();
     }
     addWrites(writer, counter, plan, undoneShard, removesMarks);
-    addOther?.(writer, plan.path);
+    call._alsoWrite?.(writer, plan.path);
     return plan.path;
   };
   try {
-    const { _latest } = counter;
     const isQueued = goesToQueue({
       _once: turn && (turn._isFirst ? "first" : "later"),
       _isUndo: !!undoneShard,
-      _isWatched: !!_watcher?._isWatched() || (isDirect && !reading),
+      _isWatched: isDirect ? !reading : !!_watcher?._isWatched(),
       _isRead: !!_latest,
       // Some increments are made as if it were not calm, because transactions also remove marks.
       _isCalm: isDirect
-        ? !reading || !!counter._direct
+        ? !reading || !!_direct
         : _latest?.get("growing") === false &&
           !_shardCountCache._isContended() &&
           Math.random() * INCREMENTS_PER_MARK_REMOVAL > 1,
@@ -140,23 +125,25 @@ async function commitWithRetries(
       // Where a shard is full of expired marks, the rules accept a write that removes some. Calls with `once` keep their order.
       .catch((error) => {
         if (!isQueued || turn || isDirect) throw error;
-        return send(counter, add, false, turn);
+        return send(counter, add);
       })
       .catch((error) => confirmCommitted(counter, plan, error, undoneShard));
     _shardCountCache._writeAnswered();
     return { _path: plan.path, _at: _at as Committed["_at"] };
   } catch (error) {
-    const isContended = error !== REFUSED && hasCode(error, "aborted");
+    const isContended = hasCode(error, "aborted");
     _shardCountCache._writeAnswered(isContended);
     if (!isContended && error !== REFUSED) throw error;
-    // A later call with this `once`, which did not wait for this one, says the opposite.
+    // A later call with this `once` says the opposite, and has not waited.
     if (turn && turn._isUndone() !== !!undoneShard) return { _path: plan.path, _at: null };
+    // If the document gives no reason, the policy refuses direct increments.
+    const attempts = isDirect && generationFor(counter) !== generation ? directAttempts + 1 : MAX_DIRECT_ATTEMPTS;
     // The refused write can no longer be committed, so another increment elsewhere is safe.
-    // Without a reason in the document, the policy refuses it there.
-    const isFinal = generationFor(counter) === generation;
-    const attempts = !isDirect ? directAttempts : isFinal ? MAX_DIRECT_ATTEMPTS : directAttempts + 1;
-    const again = (next?: Turn) => commitWithRetries(counter, attempt, by, next, undoneShard, addOther, attempts);
-    // Later calls wait for it from now on.
+    const again = (next?: Turn) => {
+      call._turn = next;
+      return commitWithRetries(counter, call, attempts);
+    };
+    // If later calls did not wait for this one, they do from now on.
     return turn?._isSent ? inTurn(counter, turn._once, !undoneShard, again) : again(turn);
   }
 }
@@ -190,8 +177,8 @@ export async function send(
   const { firestore, _watcher } = counter;
   if (!isQueued && !isHiddenOrOffline()) {
     let stopListening!: () => void;
-    const hidden = new Promise<undefined>((resolve) => {
-      stopListening = onHidden(() => resolve(undefined));
+    const hidden = new Promise<void>((resolve) => {
+      stopListening = onHidden(resolve);
     });
     const transaction = commitInTransaction(counter, add, isDirect).catch((error) => {
       if (hasCode(error, "aborted") || hasCode(error, "permission-denied")) throw error;
@@ -251,9 +238,7 @@ export function planFor(
   const undone = undoneShard === DIRECT ? "0" : undoneShard;
   const place = generation ?? undone ?? randomShard(_shardCountCache._shardsToChooseFrom(), Math.random);
   const plan = planIncrement(path, place, by, Date.now(), Math.random, once);
-  if (generation === undefined) return plan;
-  counter._direct = afterDirectWrite(_direct, generation);
-  return { ...plan, group: _direct ? undefined : groupOf(counter.id) };
+  return generation === undefined || _direct ? plan : { ...plan, group: groupOf(counter.id) };
 }
 
 /** Adds the writes of a planned increment to a batch or transaction. */
@@ -271,11 +256,13 @@ export function addWrites(
   if (entryDoc && undoneShard) w.delete(entryDoc);
   else if (entryDoc) w.set(entryDoc, { once: entryDoc.id, by, shard, at });
   const isDirect = generation !== undefined;
+  const count = increment(by);
   const marks = { [window]: { at, nonces }, ...((isDirect || removesMarks) && { [expired]: deleteField() }) };
-  const sums = { count: increment(by), writes: increment(1), marks };
-  const isNew = group !== undefined;
-  const direct = { generation, ...sums, ...(isNew && { open: true }) };
-  const document = isDirect ? { total: increment(by), direct, ...(isNew && { group }) } : { shard, at, ...sums };
+  const counted = { count, writes: increment(1), marks };
+  const isNew = group !== undefined && { group, direct: { open: true } };
+  const document = isDirect
+    ? { total: count, ...isNew, direct: { ...(isNew && isNew.direct), generation, ...counted } }
+    : { shard, at, ...counted };
   w.set(doc(firestore, path), document, { merge: true });
 }
 

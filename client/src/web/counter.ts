@@ -13,6 +13,7 @@ import {
   runTransaction,
   type Timestamp,
   type Transaction,
+  type WriteBatch,
   waitForPendingWrites,
 } from "firebase/firestore";
 import {
@@ -31,6 +32,8 @@ import {
   validName,
 } from "../../../core/src/index.ts";
 
+import type { Turn } from "./turns.ts";
+
 /** Names one counter. Calls for the same counter return the same object. */
 export type CounterRef = CounterRefBase<Firestore>;
 
@@ -47,7 +50,7 @@ export interface Counter extends CounterRef {
   _buffered?: number;
   /** The counter document as last read or watched; `undefined` if the last read failed. */
   _latest?: DocumentSnapshot | undefined;
-  /** Its field `direct`, with the increments that this client has made since; `null` if there is no document. */
+  /** Its field `direct`; `null` if there is no document. */
   _direct?: ReadDirect | undefined | null;
   /** While the shard count is read: resolves when it is known, or when writes no longer wait for it. */
   _reading?: Promise<void> | undefined;
@@ -60,8 +63,8 @@ export interface Counter extends CounterRef {
 export type Sent = Promise<true | undefined> & { _counts?: boolean | undefined };
 
 export interface Watcher {
-  /** The client makes an increment or an undo. `outcome` rejects if the increment does not count. `attempt` says how it is being made. */
-  _track(by: number, outcome: Promise<Committed>, once?: string, isUndo?: boolean, attempt?: Attempt): void;
+  /** The client makes an increment or an undo. `outcome` rejects if the increment does not count. */
+  _track(call: IncrementCall, outcome: Promise<Committed>): void;
   /** One more call with `once` has begun, or one has returned: it may wait for others, or for a read, before it writes. */
   _callsChanged(by: 1 | -1): void;
   /** The sum that buffers have not written changes by an amount. */
@@ -72,8 +75,15 @@ export interface Watcher {
   _isServed?: boolean;
 }
 
-/** How an increment is being made. */
-export interface Attempt {
+/** One call for an increment: what it does, and how that is being made. */
+export interface IncrementCall {
+  readonly _by: number;
+  /** Of a call with `once`. */
+  _turn?: Turn | undefined;
+  /** Of an undo: the shard that the entry names. The commit deletes the entry. */
+  readonly _undoneShard?: string;
+  /** Adds another write to the commit, given the path of the document that gets the increment. */
+  readonly _alsoWrite?: ((writer: WriteBatch, path: string) => unknown) | undefined;
   /** The latest plan; `undefined` before the first. */
   _plan?: IncrementPlan;
 }

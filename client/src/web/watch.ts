@@ -25,12 +25,12 @@ import {
 import { callSafely } from "../beacon/callSafely.ts";
 import { hasMark } from "./commit.ts";
 import {
-  type Attempt,
   type Committed,
   type Counter,
   type CounterRef,
   counterDoc,
   documentRead,
+  type IncrementCall,
   logFailure,
   type Watcher,
 } from "./counter.ts";
@@ -251,21 +251,15 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
   }
 
   /** Cost: none, because the cache has the commit time; 1 read if the cache has lost it. */
-  async _track(
-    by: number,
-    outcome: Promise<Committed>,
-    once?: string,
-    isUndo?: boolean,
-    attempt?: Attempt,
-  ): Promise<void> {
-    const own = this._incrementMade(by, once, isUndo, attempt);
+  async _track(call: IncrementCall, outcome: Promise<Committed>): Promise<void> {
+    const own = this._incrementMade(call._by, call._turn?._once, !!call._undoneShard, call);
     this.#notifyViews();
     const sentAt = performance.now();
     try {
       const { _path, _at } = await outcome;
       // It had counted before; or no view is left that could show the increment.
       if (_at === null || !this._isWatched()) return this.#forget(own);
-      if (attempt?._plan?.generation !== undefined) {
+      if (call._plan?.generation !== undefined) {
         // Its mark tells which totals include it.
         this._incrementCommitted(own, 0);
         return this.#notifyViews();

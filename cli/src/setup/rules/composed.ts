@@ -10,6 +10,8 @@ export interface Groups {
   readonly stock: readonly string[];
   /** Also count their visitors: `countsVisitors`. Without any, the rules of visitors are left out. */
   readonly visitors: readonly string[];
+  /** Need a publish of the functions for each total: `needsFunctions`. */
+  readonly functions: readonly string[] | "all";
 }
 
 /** What the app's developer has chosen. */
