@@ -1,6 +1,6 @@
 /** One simulated counter: its shards, its counter document, and what the functions know about them. */
 import type { ListedShard } from "../../admin/src/internal.ts";
-import { BASE_SHARD, directGeneration, MARK_WINDOWS, type ReadDirect } from "../../core/src/index.ts";
+import { BASE_SHARD, directWay, MARK_WINDOWS, type ReadDirect } from "../../core/src/index.ts";
 import { BYTES, readUnits } from "../../costs/src/index.ts";
 import { toTimestamp } from "../../functions/src/counter/fields.ts";
 import { toMillis } from "../../functions/src/counter/time.ts";
@@ -50,13 +50,13 @@ export interface DocumentCopy {
 }
 
 /** As clients parse it. */
-export function readDirect({ direct }: DocumentCopy): ReadDirect | undefined {
+export function readDirect({ direct }: DocumentCopy): ReadDirect {
   if (!direct) return undefined;
   const { open, generation, windows } = direct;
   const marks = Object.fromEntries(
     Object.entries(windows).map(([name, { at, marks }]) => [
       name,
-      { at: { seconds: at / 1_000, nanoseconds: 0 }, nonces: Array.from({ length: marks }) },
+      { at: { toMillis: () => at }, nonces: Array.from({ length: marks }) },
     ]),
   );
   return { open, generation, marks };
@@ -64,7 +64,7 @@ export function readDirect({ direct }: DocumentCopy): ReadDirect | undefined {
 
 /** The generation that the next write of a client with this copy joins. */
 export function generationFor(copy: DocumentCopy): number | undefined {
-  return directGeneration(copy.exists ? readDirect(copy) : null);
+  return directWay(copy.exists ? readDirect(copy) : null)._generation;
 }
 
 /** The document after a write of a client. */

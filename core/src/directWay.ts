@@ -13,47 +13,37 @@
  */
 import { type DirectFields, MARK_WINDOWS, MAX_DIRECT_MARKS, SLOW_GENERATION_SECONDS } from "./layout.ts";
 
-/** The parts of a timestamp of any SDK. */
+/** A timestamp of any SDK. */
 interface Instant {
-  readonly seconds: number;
-  readonly nanoseconds: number;
+  toMillis(): number;
 }
 
-/** The field `direct` of a counter document, as a client has read it. */
-export type ReadDirect = Partial<DirectFields<Instant | null>>;
+/** The field `direct` of a counter document, as a client has read it; `null` if there is no document. */
+export type ReadDirect = Partial<DirectFields<Instant | null>> | undefined | null;
 
-/**
- * @param direct  of a counter without a document, `null`
- * @returns the generation of the increment; `undefined` if it goes to a shard
- */
-export function directGeneration(direct: ReadDirect | undefined | null): number | undefined {
-  if (direct === null) return 0;
-  const { open, generation = 0 } = direct ?? {};
-  const seconds = secondsToFill(direct);
-  if (!open || seconds === 0) return open ? generation : undefined;
-  return seconds >= SLOW_GENERATION_SECONDS ? generation + 1 : undefined;
+/** Where the next increment goes. */
+export interface DirectWay {
+  /** The generation that it joins in the counter document; `undefined` if it goes to a shard. */
+  readonly _generation?: number;
+  /** How many shards a crowd needs that has filled the generation. */
+  readonly _shards?: number;
 }
 
 /** The most shards that a full generation may call for. */
 const MOST_CROWD_SHARDS = 150;
 
-/** How many shards a crowd needs that has filled the generation: half as many more as one write a second takes. 1 without a crowd. */
-export function crowdShards(direct: ReadDirect | undefined | null): number {
-  const seconds = direct?.open ? secondsToFill(direct) : 0;
-  const needed = Math.round((1.5 * MAX_DIRECT_MARKS) / (seconds || Number.POSITIVE_INFINITY));
-  return Math.min(Math.max(needed, 1), MOST_CROWD_SHARDS);
-}
-
-/**
- * From the last write of the generation before to the last of this one, by what is stored; infinite if there was none before. 0 if the
- * generation is not full.
- */
-function secondsToFill(direct: ReadDirect | undefined | null): number {
-  const { generation = 0, marks = {} } = direct ?? {};
-  const [now, before] = [generation, generation + MARK_WINDOWS - 1].map((one) => marks[one % MARK_WINDOWS]);
-  if (!((now?.nonces.length as number) >= MAX_DIRECT_MARKS)) return 0;
-  if (!before?.at) return Number.POSITIVE_INFINITY;
-  const millis = (at: Instant | null | undefined) => (at ? at.seconds * 1e3 + at.nanoseconds / 1e6 : 0);
-  // A write of this client that has no timestamp yet was fast.
-  return Math.max(millis(now?.at) - millis(before.at), 1) / 1e3;
+export function directWay(direct: ReadDirect): DirectWay {
+  if (direct === null) return { _generation: 0 };
+  const { open, generation = 0, marks = {} } = direct ?? {};
+  if (!open) return {};
+  const now = marks[generation % MARK_WINDOWS];
+  const before = marks[(generation + MARK_WINDOWS - 1) % MARK_WINDOWS];
+  if (!((now?.nonces.length as number) >= MAX_DIRECT_MARKS)) return { _generation: generation };
+  // By what is stored, so that a refusal is one for ever. A write of this client without a timestamp was made just now.
+  const millis = (now?.at?.toMillis() ?? 0) - (before?.at?.toMillis() ?? Number.NEGATIVE_INFINITY);
+  // Firestore compares microseconds, so exactly a minute may be less.
+  if (millis > SLOW_GENERATION_SECONDS * 1_000) return { _generation: generation + 1 };
+  // Half as many more as one write a second takes.
+  const needed = (1_500 * MAX_DIRECT_MARKS) / Math.max(millis, 1);
+  return { _shards: Math.min(Math.round(needed), MOST_CROWD_SHARDS) };
 }

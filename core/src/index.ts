@@ -6,7 +6,7 @@ export {
   NO_COUNTED_COLLECTION,
   parseCountedCollection,
 } from "./countedCollection.ts";
-export { crowdShards, directGeneration, type ReadDirect } from "./directWay.ts";
+export { type DirectWay, directWay, type ReadDirect } from "./directWay.ts";
 export { CounterError, type CounterErrorCode, isCounterError } from "./errors.ts";
 export {
   DAY_END,

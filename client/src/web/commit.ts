@@ -26,7 +26,6 @@ import {
 import {
   CounterError,
   DIRECT,
-  directGeneration,
   groupOf,
   INCREMENTS_PER_MARK_REMOVAL,
   type IncrementPlan,
@@ -74,7 +73,7 @@ export function makeIncrement(
 
 /** Commits an increment, and shows it at once in watches of the counter. */
 export function commitIncrement(counter: Counter, call: IncrementCall): Promise<Committed> {
-  const outcome = commitWithRetries(counter, call, 0);
+  const outcome = commitWithRetries(counter, call);
   counter._watcher?._track(call, outcome);
   return outcome;
 }
@@ -82,19 +81,23 @@ export function commitIncrement(counter: Counter, call: IncrementCall): Promise<
 /** A direct increment was refused for ever, so another one is safe. */
 const REFUSED = {};
 
-/** How often an increment is made in the counter document before it goes to a shard. */
-const MAX_DIRECT_ATTEMPTS = 2;
-
-async function commitWithRetries(counter: Counter, call: IncrementCall, directAttempts: number): Promise<Committed> {
+/** @param refused - a generation that has refused the increment */
+async function commitWithRetries(counter: Counter, call: IncrementCall, refused?: number): Promise<Committed> {
   const { _shardCountCache, _watcher } = counter;
   const { _turn: turn, _undoneShard: undoneShard } = call;
   const reading = refreshShardCount(counter);
   // Without a read, the increment is in the SDK's queue when this call returns.
   if (reading) await reading;
-  const { _latest, _direct } = counter;
+  const { _latest, _way } = counter;
   const mayBeDirect =
-    directAttempts < MAX_DIRECT_ATTEMPTS && !_watcher?._isServed && (undoneShard ?? DIRECT) === DIRECT;
-  const generation = mayBeDirect ? generationFor(counter) : undefined;
+    _latest &&
+    !_watcher?._isServed &&
+    (undoneShard ?? DIRECT) === DIRECT &&
+    !_shardCountCache._isStale() &&
+    !_shardCountCache._isContended();
+  const found = mayBeDirect ? _way?._generation : undefined;
+  // If the document still has the generation, and gives no reason, the policy refuses direct increments.
+  const generation = found === refused ? undefined : found;
   const isDirect = generation !== undefined;
   let plan!: IncrementPlan;
   // While one transaction commits, the SDK holds everything else back. So the shard is chosen here, when more is known.
@@ -112,14 +115,15 @@ async function commitWithRetries(counter: Counter, call: IncrementCall, directAt
     const isQueued = goesToQueue({
       _once: turn && (turn._isFirst ? "first" : "later"),
       _isUndo: !!undoneShard,
+      // The document is known, and not just read, as by each page of a crowd.
       _isWatched: isDirect ? !reading : !!_watcher?._isWatched(),
       _isRead: !!_latest,
       // Some increments are made as if it were not calm, because transactions also remove marks.
-      _isCalm: isDirect
-        ? !reading || !!_direct
-        : _latest?.get("growing") === false &&
+      _isCalm:
+        isDirect ||
+        (_latest?.get("growing") === false &&
           !_shardCountCache._isContended() &&
-          Math.random() * INCREMENTS_PER_MARK_REMOVAL > 1,
+          Math.random() * INCREMENTS_PER_MARK_REMOVAL > 1),
     });
     const _at = await send(counter, add, isQueued, turn, isDirect)
       // Where a shard is full of expired marks, the rules accept a write that removes some. Calls with `once` keep their order.
@@ -136,22 +140,14 @@ async function commitWithRetries(counter: Counter, call: IncrementCall, directAt
     if (!isContended && error !== REFUSED) throw error;
     // A later call with this `once` says the opposite, and has not waited.
     if (turn && turn._isUndone() !== !!undoneShard) return { _path: plan.path, _at: null };
-    // If the document gives no reason, the policy refuses direct increments.
-    const attempts = isDirect && generationFor(counter) !== generation ? directAttempts + 1 : MAX_DIRECT_ATTEMPTS;
     // The refused write can no longer be committed, so another increment elsewhere is safe.
     const again = (next?: Turn) => {
       call._turn = next;
-      return commitWithRetries(counter, call, attempts);
+      return commitWithRetries(counter, call, generation ?? refused);
     };
     // If later calls did not wait for this one, they do from now on.
     return turn?._isSent ? inTurn(counter, turn._once, !undoneShard, again) : again(turn);
   }
-}
-
-/** The generation that an increment joins in the counter document; `undefined` if it goes to a shard. */
-function generationFor({ _latest, _direct, _shardCountCache }: Counter): number | undefined {
-  const isKnown = _latest && !_shardCountCache._isStale() && !_shardCountCache._isContended();
-  return isKnown ? directGeneration(_direct) : undefined;
 }
 
 /** Adds the writes of an increment. Returns the path of its shard, if there is one. */
@@ -234,11 +230,11 @@ export function planFor(
   undoneShard?: string,
   generation?: number,
 ): IncrementPlan {
-  const { path, _direct, _shardCountCache } = counter;
+  const { path, _latest, _shardCountCache } = counter;
   const undone = undoneShard === DIRECT ? "0" : undoneShard;
   const place = generation ?? undone ?? randomShard(_shardCountCache._shardsToChooseFrom(), Math.random);
   const plan = planIncrement(path, place, by, Date.now(), Math.random, once);
-  return generation === undefined || _direct ? plan : { ...plan, group: groupOf(counter.id) };
+  return generation === undefined || _latest?.exists() ? plan : { ...plan, group: groupOf(counter.id) };
 }
 
 /** Adds the writes of a planned increment to a batch or transaction. */
@@ -259,10 +255,9 @@ export function addWrites(
   const count = increment(by);
   const marks = { [window]: { at, nonces }, ...((isDirect || removesMarks) && { [expired]: deleteField() }) };
   const counted = { count, writes: increment(1), marks };
-  const isNew = group !== undefined && { group, direct: { open: true } };
-  const document = isDirect
-    ? { total: count, ...isNew, direct: { ...(isNew && isNew.direct), generation, ...counted } }
-    : { shard, at, ...counted };
+  const isNew = group !== undefined;
+  const direct = { ...(isNew && { open: true }), generation, ...counted };
+  const document = isDirect ? { ...(isNew && { group }), total: count, direct } : { shard, at, ...counted };
   w.set(doc(firestore, path), document, { merge: true });
 }
 

@@ -22,11 +22,11 @@ import {
   type CounterRefBase,
   counterPath,
   createShardCountCache,
-  crowdShards,
   DEFAULT_COLLECTION,
+  type DirectWay,
+  directWay,
   givenName,
   type IncrementPlan,
-  type ReadDirect,
   type ShardCountCache,
   valid,
   validName,
@@ -50,8 +50,8 @@ export interface Counter extends CounterRef {
   _buffered?: number;
   /** The counter document as last read or watched; `undefined` if the last read failed. */
   _latest?: DocumentSnapshot | undefined;
-  /** Its field `direct`; `null` if there is no document. */
-  _direct?: ReadDirect | undefined | null;
+  /** Where an increment goes by that document. */
+  _way?: DirectWay;
   /** While the shard count is read: resolves when it is known, or when writes no longer wait for it. */
   _reading?: Promise<void> | undefined;
 }
@@ -188,12 +188,12 @@ export function learn(
   growing?: unknown,
   roundTrip?: number,
 ): void {
-  const direct: ReadDirect | undefined = snapshot?.get("direct");
+  const way = directWay(snapshot?.exists() === false ? null : snapshot?.get("direct"));
   counter._latest = snapshot;
-  counter._direct = snapshot && !snapshot.exists() ? null : direct;
+  counter._way = way;
   // An open counter that was never published has one shard.
-  const shardCount = snapshot?.get("shardCount") ?? (direct?.open ? 1 : undefined);
-  counter._shardCountCache._update(shardCount && Math.max(shardCount, crowdShards(direct)), growing, roundTrip);
+  const shards = snapshot?.get("shardCount") ?? (snapshot?.get("direct.open") && 1);
+  counter._shardCountCache._update(Math.max(shards, way._shards ?? 1) || shards, growing, roundTrip);
 }
 
 /** Calls back when the page becomes hidden. @returns a function that ends this */

@@ -156,7 +156,7 @@ export function watchCounter(
       { includeMetadataChanges: true },
       (snapshot) => {
         const { fromCache, hasPendingWrites } = snapshot.metadata;
-        const direct: ReadDirect | undefined = snapshot.get("direct");
+        const direct: ReadDirect = snapshot.get("direct");
         // The SDK has added this client's increments to a document that it does not have.
         if (direct && direct.open === undefined) return;
         if (!optimistic && hasPendingWrites && published) return;
@@ -309,7 +309,7 @@ export function ownIncrements(counter: Counter): OwnIncrements {
 }
 
 /** Whether the marks of the increment's generation may have been removed. */
-function isTooOld({ generation = 0 }: IncrementPlan, direct: ReadDirect | undefined): boolean {
+function isTooOld({ generation = 0 }: IncrementPlan, direct: ReadDirect): boolean {
   return (direct?.generation ?? 0) >= generation + MARK_WINDOWS - 1;
 }
 
