@@ -123,12 +123,12 @@ describe("coverage", () => {
     "mayReadCounter: never false",
     "mayReadCounter: never false",
     "mayReadCounter: never false",
-    "mayReadCounter: never false",
-    "mayReadCounter: never false",
-    "mayReadCounter: never false",
-    "mayReadCounter: never false",
     // Without functions, tested in a project of its own (`directCounter.ts`).
     "hasFunctions: never false",
+    "mayReadCounter: never false",
+    "mayReadCounter: never false",
+    "mayReadCounter: never false",
+    "mayReadCounter: never false",
     "!hasFunctions: never true",
     "hasFunctions: never false",
     // The emulator applies the rules to several writes of one document in a commit as one.

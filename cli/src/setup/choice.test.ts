@@ -53,7 +53,7 @@ test("what no option gives has its default", async () => {
 
 test("a second time nothing changes but what is given, which is added to groups", async () => {
   const choice = await chosen({ once: "votes" }, DONE);
-  expect(choice).toMatchObject({ ...RULES, once: ["votes"], edition: "enterprise", database: "eu" });
+  expect(choice).toMatchObject({ ...RULES, once: ["votes"], functions: ["views", "likes"], edition: "enterprise", database: "eu" });
   expect([choice.databaseSettings, choice.changedParameters]).toEqual([{}, {}]);
 });
 
