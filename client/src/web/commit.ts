@@ -42,6 +42,7 @@ import {
   hasCode,
   type IncrementCall,
   isHiddenOrOffline,
+  isLive,
   learn,
   onHidden,
   readFromServer,
@@ -93,7 +94,7 @@ async function commitWithRetries(counter: Counter, call: IncrementCall, refused?
     _latest &&
     !_watcher?._isServed &&
     (undoneShard ?? DIRECT) === DIRECT &&
-    !_shardCountCache._isStale() &&
+    !_shardCountCache._isStale(isLive(counter)) &&
     !_shardCountCache._isContended();
   const found = mayBeDirect ? _way?._generation : undefined;
   // If the document still has the generation, and gives no reason, the policy refuses direct increments.
@@ -115,8 +116,8 @@ async function commitWithRetries(counter: Counter, call: IncrementCall, refused?
     const isQueued = goesToQueue({
       _once: turn && (turn._isFirst ? "first" : "later"),
       _isUndo: !!undoneShard,
-      // The document is known, and not just read, as by each page of a crowd.
-      _isWatched: isDirect ? !reading : !!_watcher?._isWatched(),
+      // The document is known, and not just read, as by each page of a crowd. Or another increment is in a transaction.
+      _isWatched: isDirect ? !reading || transactions > 0 : !!_watcher?._isWatched(),
       _isRead: !!_latest,
       // Some increments are made as if it were not calm, because transactions also remove marks.
       _isCalm:
@@ -150,6 +151,9 @@ async function commitWithRetries(counter: Counter, call: IncrementCall, refused?
   }
 }
 
+/** How many increments are in transactions. While one is committed, the SDK holds all other writes back. */
+let transactions = 0;
+
 /** Adds the writes of an increment. Returns the path of its shard, if there is one. */
 type AddWrites = (writer: WriteBatch, removesMarks?: boolean) => string | undefined;
 
@@ -176,11 +180,15 @@ export async function send(
     const hidden = new Promise<void>((resolve) => {
       stopListening = onHidden(resolve);
     });
+    transactions++;
     const transaction = commitInTransaction(counter, add, isDirect).catch((error) => {
       if (hasCode(error, "aborted") || hasCode(error, "permission-denied")) throw error;
     });
     // A transaction does not survive its page.
-    const committed = await Promise.race([transaction, hidden]).finally(stopListening);
+    const committed = await Promise.race([transaction, hidden]).finally(() => {
+      transactions--;
+      stopListening();
+    });
     if (committed) {
       turn?._sent();
       // The cache does not have the server's timestamp.

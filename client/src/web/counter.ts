@@ -52,6 +52,8 @@ export interface Counter extends CounterRef {
   _latest?: DocumentSnapshot | undefined;
   /** Where an increment goes by that document. */
   _way?: DirectWay;
+  /** How many listeners deliver the counter document. */
+  _listeners?: number;
   /** While the shard count is read: resolves when it is known, or when writes no longer wait for it. */
   _reading?: Promise<void> | undefined;
 }
@@ -149,7 +151,7 @@ export function refreshShardCount(counter: Counter): Promise<void> | undefined {
   // First, because it refuses what is no reference.
   const document = counterDoc(counter);
   const { _shardCountCache } = counter;
-  if (!_shardCountCache._isStale()) return;
+  if (!_shardCountCache._isStale(isLive(counter))) return;
   counter._reading ??= new Promise<void>((resolve) => {
     const stopListening = onHidden(resolve);
     const timer = setTimeout(resolve, _shardCountCache._countTimeout());
@@ -170,6 +172,11 @@ export function refreshShardCount(counter: Counter): Promise<void> | undefined {
     );
   });
   return isHiddenOrOffline() ? undefined : counter._reading;
+}
+
+/** Whether listeners keep the document up to date. */
+export function isLive({ _latest, _listeners }: Counter): boolean {
+  return !!_listeners && _latest?.metadata.fromCache === false;
 }
 
 /**

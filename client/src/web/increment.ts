@@ -1,5 +1,5 @@
 /** The increments that apps call. `commit.ts` commits them. */
-import { type DocumentSnapshot, doc, getDoc, Transaction, type WriteBatch } from "firebase/firestore";
+import { type DocumentSnapshot, doc, getDoc, getDocFromCache, Transaction, type WriteBatch } from "firebase/firestore";
 import {
   CounterError,
   entryPath,
@@ -68,7 +68,7 @@ export async function incrementCounter(ref: CounterRef, ...given: IncrementArgum
  * Undoes an increment with `once`, such as a like. Succeeds if it does not count. Waits until earlier calls with this `once` are
  * committed or in the SDK's queue.
  *
- * Cost: 1 read; if it does not count, 1 more; if it does, 1 write and 1 delete, 2 reads by the rules, and what
+ * Cost: 1 read unless the entry is in the cache; if it does not count, 1 more; if it does, 1 write and 1 delete, 2 reads by the rules, and what
  * {@link incrementCounter} reads of the counter document. If the rules refuse
  * it, 3 reads more for each of up to two other attempts.
  *
@@ -87,7 +87,8 @@ export async function undoIncrement(ref: CounterRef, once: string): Promise<void
   counterDoc(ref);
   const entry = doc(ref.firestore, entryPath(ref.path, validName("once", once)));
   await inTurn(counter, once, false, async (turn) => {
-    let found: DocumentSnapshot | undefined = await getDoc(entry);
+    // The server's entry follows if it differs.
+    let found: DocumentSnapshot | undefined = await getDocFromCache(entry).catch(() => getDoc(entry));
     for (let attempt = 1; ; attempt++) {
       try {
         const by = found.get("by");

@@ -151,7 +151,8 @@ export function watchCounter(
     });
   };
   const listen = () => {
-    stop = onSnapshot(
+    counter._listeners = (counter._listeners ?? 0) + 1;
+    const end = onSnapshot(
       watched,
       { includeMetadataChanges: true },
       (snapshot) => {
@@ -164,10 +165,16 @@ export function watchCounter(
         read(snapshot, fromCache, (plan) => hasMark(snapshot, plan) || (isTooOld(plan, direct) ? undefined : false));
       },
       (reason) => {
+        stop?.();
         leave?.();
         error(reason);
       },
     );
+    stop = () => {
+      stop = undefined;
+      (counter._listeners as number)--;
+      end();
+    };
   };
   let stop: (() => void) | undefined;
   let hasEnded = false;
