@@ -17,19 +17,26 @@ export const COUNTERS = ["calm", "new"] as const;
 export const STATES: readonly State[] = ["watched", "read", "unread"];
 export const CLIENTS: readonly Client[] = ["tally", "plain", "batch"];
 
-/** How a page ends. `hide` also closes it, a second later; a page that is frozen stays so. */
+/**
+ * How a page ends. `hide` also closes it, a second later. `freeze` hides it and stops its scripts: Playwright keeps pages visible, and
+ * Chromium freezes no visible page.
+ */
 const ENDS = {
   close: (page) => page.close(),
   closeWithHandlers: (page) => page.close({ runBeforeUnload: true }),
   navigate: async (page) => void (await page.goto("about:blank")),
   reload: async (page) => void (await page.reload()),
   async hide(page) {
-    await setLifecycle(page, "frozen");
-    await setLifecycle(page, "active");
+    await hide(page);
     await sleep(1_000);
     await page.close();
   },
-  freeze: (page) => setLifecycle(page, "frozen"),
+  async freeze(page) {
+    const session = await page.context().newCDPSession(page);
+    await session.send("Debugger.enable");
+    await hide(page);
+    await session.send("Debugger.pause");
+  },
   async kill(page) {
     const crashed = page.waitForEvent("crash");
     const session = await page.context().newCDPSession(page);
@@ -181,6 +188,8 @@ export async function withPages<Result>(firestore: string, use: (run: RunPage) =
       await page.close();
       let keptLater: Kept | undefined;
       if (visit.isPersistent) {
+        // The other tab has the acknowledgements, too.
+        await sleep(3 * roundTrip);
         if (cache === "shared") await call(otherTab, "close", visit);
         await call(otherTab, "open", { ...visit, firestore: await connect() });
         keptLater = await readUntilAll(NEXT_VISIT_MS);
@@ -206,7 +215,10 @@ export function written({ views, likes }: Scenario, client: Client): Kept {
   return { views, likes: each, unlikes: client === "batch" ? 0 : each };
 }
 
-async function setLifecycle(page: Page, state: "frozen" | "active"): Promise<void> {
-  const session = await page.context().newCDPSession(page);
-  await session.send("Page.setWebLifecycleState", { state });
+/** As the browser does when the user goes to another tab or app. */
+async function hide(page: Page): Promise<void> {
+  await page.evaluate(() => {
+    Object.defineProperty(document, "hidden", { value: true });
+    document.dispatchEvent(new Event("visibilitychange"));
+  });
 }
