@@ -129,8 +129,9 @@ export async function withPages<Result>(firestore: string, use: (run: RunPage) =
       batch.set(db.doc(`plain/un-${name}/entries/${UID}`), { at });
     } else {
       const published = { total: 1, rate: 0, shardCount: 1, writes: 1, publishes: 1, asOf: at, growing: false };
+      const direct = { open: true, generation: 1, count: 0, writes: 0 };
       for (const id of [`views:${name}`, `likes:${name}`, `likes:un-${name}`]) {
-        if (!isNew) batch.set(db.doc(`counters/${id}`), published);
+        if (!isNew) batch.set(db.doc(`counters/${id}`), { ...published, direct });
         if (!isNew || id.startsWith("likes:un-"))
           batch.set(db.doc(`counters/${id}/shards/0`), { shard: "0", count: 1, writes: 1, at });
       }
@@ -142,8 +143,10 @@ export async function withPages<Result>(firestore: string, use: (run: RunPage) =
   async function readKept({ name, client }: Visit, isNew: boolean): Promise<Kept> {
     const totalOf = async (id: string): Promise<number> => {
       if (client === "plain") return (await db.doc(`plain/${id}-${name}`).get()).get("total") ?? 0;
-      const path = `counters/${id === "un" ? "likes:un-" : `${id}:`}${name}/shards`;
-      return (await db.collection(path).get()).docs.reduce((sum, shard) => sum + shard.get("count"), 0);
+      const document = db.doc(`counters/${id === "un" ? "likes:un-" : `${id}:`}${name}`);
+      const [counter, shards] = await Promise.all([document.get(), document.collection("shards").get()]);
+      const direct: number = counter.get("direct.count") ?? 0;
+      return shards.docs.reduce((sum, shard) => sum + shard.get("count"), direct);
     };
     const [views = 0, likes = 0, unlikes = 0] = await Promise.all(["views", "likes", "un"].map(totalOf));
     const before = isNew ? 0 : 1;

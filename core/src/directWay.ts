@@ -25,6 +25,8 @@ export type ReadDirect = Partial<DirectFields<Instant | null>> | undefined | nul
 export interface DirectWay {
   /** The generation that it joins in the counter document; `undefined` if it goes to a shard. */
   readonly _generation?: number;
+  /** How many increments the generation still takes. A client lowers it by its own. */
+  _room?: number;
   /** How many shards a crowd needs that has filled the generation. */
   readonly _shards?: number;
 }
@@ -33,16 +35,17 @@ export interface DirectWay {
 const MOST_CROWD_SHARDS = 150;
 
 export function directWay(direct: ReadDirect): DirectWay {
-  if (direct === null) return { _generation: 0 };
+  if (direct === null) return { _generation: 0, _room: MAX_DIRECT_MARKS };
   const { open, generation = 0, marks = {} } = direct ?? {};
   if (!open) return {};
   const now = marks[generation % MARK_WINDOWS];
   const before = marks[(generation + MARK_WINDOWS - 1) % MARK_WINDOWS];
-  if (!((now?.nonces.length as number) >= MAX_DIRECT_MARKS)) return { _generation: generation };
+  const room = MAX_DIRECT_MARKS - (now?.nonces.length ?? 0);
+  if (room > 0) return { _generation: generation, _room: room };
   // By what is stored, so that a refusal is one for ever. A write of this client without a timestamp was made just now.
   const millis = (now?.at?.toMillis() ?? 0) - (before?.at?.toMillis() ?? Number.NEGATIVE_INFINITY);
   // Firestore compares microseconds, so exactly a minute may be less.
-  if (millis > SLOW_GENERATION_SECONDS * 1_000) return { _generation: generation + 1 };
+  if (millis > SLOW_GENERATION_SECONDS * 1_000) return { _generation: generation + 1, _room: MAX_DIRECT_MARKS };
   // Half as many more as one write a second takes.
   const needed = (1_500 * MAX_DIRECT_MARKS) / Math.max(millis, 1);
   return { _shards: Math.min(Math.round(needed), MOST_CROWD_SHARDS) };

@@ -100,6 +100,7 @@ async function commitWithRetries(counter: Counter, call: IncrementCall, refused?
   // If the document still has the generation, and gives no reason, the policy refuses direct increments.
   const generation = found === refused ? undefined : found;
   const isDirect = generation !== undefined;
+  const isCalm = isDirect || _way?._room === 0;
   let plan!: IncrementPlan;
   // While one transaction commits, the SDK holds everything else back. So the shard is chosen here, when more is known.
   const add: AddWrites = (writer, removesMarks) => {
@@ -117,11 +118,11 @@ async function commitWithRetries(counter: Counter, call: IncrementCall, refused?
       _once: turn && (turn._isFirst ? "first" : "later"),
       _isUndo: !!undoneShard,
       // The document is known, and not just read, as by each page of a crowd. Or another increment is in a transaction.
-      _isWatched: isDirect ? !reading || transactions > 0 : !!_watcher?._isWatched(),
+      _isWatched: isCalm ? (!reading && refused === undefined) || transactions > 0 : !!_watcher?._isWatched(),
       _isRead: !!_latest,
       // Some increments are made as if it were not calm, because transactions also remove marks.
       _isCalm:
-        isDirect ||
+        isCalm ||
         (_latest?.get("growing") === false &&
           !_shardCountCache._isContended() &&
           Math.random() * INCREMENTS_PER_MARK_REMOVAL > 1),
@@ -238,10 +239,12 @@ export function planFor(
   undoneShard?: string,
   generation?: number,
 ): IncrementPlan {
-  const { path, _latest, _shardCountCache } = counter;
+  const { path, _latest, _shardCountCache, _way } = counter;
   const undone = undoneShard === DIRECT ? "0" : undoneShard;
   const place = generation ?? undone ?? randomShard(_shardCountCache._shardsToChooseFrom(), Math.random);
   const plan = planIncrement(path, place, by, Date.now(), Math.random, once);
+  // What this client has filled alone is no crowd.
+  if (generation !== undefined && _way && !--(_way._room as number)) counter._way = { _room: 0 };
   return generation === undefined || _latest?.exists() ? plan : { ...plan, group: groupOf(counter.id) };
 }
 
