@@ -48,8 +48,9 @@ import {
   readFromServer,
   refreshShardCount,
   rethrowUnlessDenied,
+  type Turn,
 } from "./counter.ts";
-import { inTurn, type Turn } from "./turns.ts";
+import { inTurn } from "./turns.ts";
 import { goesToQueue } from "./way.ts";
 
 // For modules that only some apps use: each further import from the SDK makes every app larger.

@@ -32,8 +32,6 @@ import {
   validName,
 } from "../../../core/src/index.ts";
 
-import type { Turn } from "./turns.ts";
-
 /** Names one counter. Calls for the same counter return the same object. */
 export type CounterRef = CounterRefBase<Firestore>;
 
@@ -63,6 +61,19 @@ export interface Counter extends CounterRef {
  * `_counts` says whether it is to count afterwards; `undefined` if the outcome alone tells.
  */
 export type Sent = Promise<true | undefined> & { _counts?: boolean | undefined };
+
+/** One call with `once`. */
+export interface Turn {
+  readonly _once: string;
+  /** Whether this client has made no call with the `once` before. */
+  readonly _isFirst: boolean;
+  /** Whether the last call of this client with the `once`, this one or a later one, is an undo. */
+  _isUndone(): boolean;
+  /** Whether the next one may have begun. */
+  _isSent: boolean;
+  /** The call is in the SDK's queue or committed, or there is nothing to do: the next one may begin. */
+  _sent(): void;
+}
 
 export interface Watcher {
   /** The client makes an increment or an undo. `outcome` rejects if the increment does not count. */

@@ -24,9 +24,10 @@ import {
   listFromServer,
   readFromServer,
   refreshShardCount,
+  type Turn,
 } from "./counter.ts";
 import { sumShards } from "./sum.ts";
-import { inTurn, type Turn } from "./turns.ts";
+import { inTurn } from "./turns.ts";
 
 /** Options of {@link takeFromCounter}. */
 export interface TakeFromCounterOptions {

@@ -2,20 +2,7 @@
  * The order of one client's calls with the same `once`: a like, its undo. A call begins when the one before is in the SDK's queue, which
  * keeps the order, or has an outcome. So an increment that tries one shard after another is not overtaken by its undo.
  */
-import type { Counter, Sent } from "./counter.ts";
-
-/** One call with `once`. */
-export interface Turn {
-  readonly _once: string;
-  /** Whether this client has made no call with the `once` before. */
-  readonly _isFirst: boolean;
-  /** Whether the last call of this client with the `once`, this one or a later one, is an undo. */
-  _isUndone(): boolean;
-  /** Whether the next one may have begun. */
-  _isSent: boolean;
-  /** The call is in the SDK's queue or committed, or there is nothing to do: the next one may begin. */
-  _sent(): void;
-}
+import type { Counter, Sent, Turn } from "./counter.ts";
 
 /**
  * Makes a call with `once` after those before.
