@@ -39,7 +39,7 @@ export interface PublishedCounter extends Watched<PublishLog> {
   /** `undefined` with one region alone. */
   readonly regions: AllRegions | undefined;
   readonly fromCache: boolean;
-  /** Whether the server says that the counter has no published total. */
+  /** Whether the server says that the counter has no total. */
   readonly isNew: boolean;
 }
 
