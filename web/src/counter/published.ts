@@ -51,8 +51,8 @@ export function parsePublished(document: DocumentSnapshot): Published | undefine
   const direct: Partial<DirectFields<Timestamp | null>> | undefined = document.get("direct");
   const publishedAt: number | undefined = document.get("asOf")?.toMillis();
   const increment = latestIncrement(direct);
+  if (publishedAt === undefined && increment === undefined) return undefined;
   const asOf = Math.max(publishedAt ?? 0, increment?.at ?? 0);
-  if (asOf === 0) return undefined;
   const isPublish = asOf === publishedAt;
   return {
     id: document.id,
