@@ -66,7 +66,7 @@ function Live({ connection, retry }: { connection: Connection; retry: () => void
     );
   };
 
-  const shown = snapshotIfKnown(total.value)?.total;
+  const shown = snapshotIfKnown(total)?.total;
   const rate = last ? rateNow(last, now) : 0;
   const shardCount = last?.shardCount ?? 1;
   const fresh = freshnessLog.get();
