@@ -33,13 +33,12 @@ export interface EstimateOptions {
   readonly total?: number;
   readonly regions?: number;
   readonly history?: boolean;
+  readonly direct: boolean;
   readonly edition: Edition;
   /** Default: `nam5`, and `regional` on Enterprise. */
   readonly region?: PricedLocation;
   readonly compare?: boolean;
 }
-
-const WITH_HISTORY: Settings = { ...DEFAULT_SETTINGS, historyGroups: "all" };
 
 const DAY_SECONDS = 86_400;
 
@@ -53,7 +52,8 @@ export async function estimate(options: EstimateOptions): Promise<void> {
       `--region ${region}: the prices of the Enterprise edition are not known there; pass --region regional, which has those of us-central1`,
     );
   }
-  const settings = options.history ? WITH_HISTORY : DEFAULT_SETTINGS;
+  const { direct, history } = options;
+  const settings: Settings = { ...DEFAULT_SETTINGS, direct, historyGroups: history ? "all" : [] };
   const costs = monthlyCosts(traffic, prices, settings);
   const compared = options.compare ? compareEditions(traffic, region, settings) : undefined;
   if (options.json) {
@@ -76,7 +76,7 @@ function compareEditions(traffic: Traffic, region: PricedLocation, settings: Set
 }
 
 function parseTraffic(options: EstimateOptions): Traffic {
-  const { json, compare, history, edition, region, perSecond, perDay, peak, ...traffic } = options;
+  const { json, compare, history, direct, edition, region, perSecond, perDay, peak, ...traffic } = options;
   const { batch, once, regions = 1 } = traffic;
   if ((perSecond === undefined) === (perDay === undefined)) {
     throw new CommandError(WRONG_USAGE, "pass the number of increments: either --per-second <n> or --per-day <n>");
@@ -124,14 +124,17 @@ function assumptions(
   const isShortened = peakPerSecond > perSecond && busy && busy.hours < peakHours;
   return [
     `${pluralize(counters, "counter")} with equal traffic. Estimate different kinds of counters separately.`,
-    ...dayParts.map(({ hours, rate, shards, interval }) => {
+    ...dayParts.map(({ hours, rate, direct, shards, interval }) => {
       const totals = rate === 0 ? "no total" : `a total every ${formatNumber(interval / 1_000)} s at most`;
-      return `${formatNumber(hours)} hours a day: ${formatRate(rate)} increments/s per counter, ${pluralize(shards, "shard")}, ${totals}.`;
+      return `${formatNumber(hours)} hours a day: ${formatRate(rate)} increments/s per counter, ${directPart(direct, rate)}${pluralize(shards, "shard")}, ${totals}.`;
     }),
     ...(regions > 1
       ? [
           `${pluralize(regions, "region")} with equal traffic; rates and shards are those of one. All have the same prices.`,
         ]
+      : []),
+    ...(dayParts.some(({ direct }) => direct > 0)
+      ? ["Increments come from web clients, of counters without windows and mirrors; pass --no-direct for others."]
       : []),
     ...(isShortened ? ["The peak is shorter than given: a longer one would exceed the increments of a day."] : []),
     `${formatNumber(once * 100)}% of the increments count once per user; ${pluralize(watchers, "client")} watch each counter.`,
@@ -145,6 +148,10 @@ function assumptions(
       : "The functions run with their default parameters, and the index of the shards is deployed.",
     history ? "The counters' past totals are kept." : "No past totals are kept; with --history they are.",
   ];
+}
+
+function directPart(direct: number, rate: number): string {
+  return direct === 0 ? "" : `${formatWhole((direct / rate) * 100)}% of them in the counter document; `;
 }
 
 /** In the plural. */

@@ -8,6 +8,9 @@ import { ENTERPRISE_PRICES, PRICES } from "./prices.ts";
 import { historyBytes } from "./storedDocuments.ts";
 import { MONTH_SECONDS, type Traffic } from "./traffic.ts";
 
+/** As of servers, and of groups with windows or mirrors. */
+const NOT_DIRECT: Settings = { ...DEFAULT_SETTINGS, direct: false };
+
 const WITH_HISTORY: Settings = { ...DEFAULT_SETTINGS, historyGroups: "all" };
 
 const idle: Traffic = {
@@ -119,13 +122,32 @@ test("no traffic costs the sweeps alone", () => {
   ]);
 });
 
-test("a watcher reads each published total", () => {
-  const costs = monthlyCosts(steady(100, { watchers: 50 }), PRICES.nam5);
-  expect(amountOf(costs, "watchers")).toBeCloseTo(50 * amountOf(costs, "publishes"));
+test("a watcher reads each direct increment and each published total", () => {
+  const read = (perSecond: number) =>
+    amountOf(monthlyCosts(steady(perSecond, { watchers: 50 }), PRICES.nam5), "watchers");
+  expect(read(100)).toBeCloseTo(50 * (MONTH_SECONDS / 10));
+  expect(read(0.001)).toBeCloseTo(50 * (MONTH_SECONDS / 1_000));
 });
 
-test("a sparse counter publishes nearly every increment; a busy one, once in its interval", () => {
-  const sparse = monthlyCosts(steady(0.01), PRICES.nam5);
+test("an increment of a calm counter is one write, and its client's read of the document", () => {
+  const costs = monthlyCosts(steady(0.001), PRICES.nam5);
+  const billed = costs.items.filter(({ id, perMonth }) => perMonth > 0.01 && id !== "sweeps" && id !== "invocations");
+  expect(billed.map(({ id }) => id)).toEqual(["directIncrements", "shardCount"]);
+  expect(amountOf(costs, "directIncrements")).toBeCloseTo(costs.increments);
+  expect(amountOf(costs, "invocations")).toBeCloseTo(30 * 24 * 12);
+});
+
+test("servers, several regions and groups with windows, a history or mirrors have no direct increments", () => {
+  const direct = (some: Partial<Traffic>, settings: Partial<Settings> = {}) =>
+    amountOf(monthlyCosts(steady(0.01, some), PRICES.nam5, { ...DEFAULT_SETTINGS, ...settings }), "directIncrements");
+  expect(direct({})).toBeGreaterThan(0);
+  expect([direct({ batch: 1 }), direct({ regions: 2 })]).toEqual([0, 0]);
+  expect([direct({}, { direct: false }), direct({}, { windowGroups: ["views"] })]).toEqual([0, 0]);
+  expect([direct({}, { historyGroups: "all" }), direct({}, { minShards: 2 })]).toEqual([0, 0]);
+});
+
+test("a sparse counter without direct increments publishes nearly every increment; a busy one, once in its interval", () => {
+  const sparse = monthlyCosts(steady(0.01), PRICES.nam5, NOT_DIRECT);
   expect(amountOf(sparse, "publishes") / sparse.increments).toBeGreaterThan(0.98);
   const busy = monthlyCosts(steady(500), PRICES.nam5);
   expect(busy.dayParts[0]).toMatchObject({ shards: 750, interval: 10_000 });
@@ -154,7 +176,7 @@ test("a few shards are listed, and polled when a write is expected", () => {
 
 test("a counter that is not polled publishes, reads and schedules as often as a simulated one", () => {
   const rate = 0.3;
-  const costs = monthlyCosts(steady(rate, { total: 0 }), PRICES.nam5);
+  const costs = monthlyCosts(steady(rate, { total: 0 }), PRICES.nam5, NOT_DIRECT);
   const interval = costs.dayParts[0]?.interval ?? Number.NaN;
   let [publishes, scheduled, due, now] = [0, 0, 0, 0];
   // A fixed pseudo-random sequence.

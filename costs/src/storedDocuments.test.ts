@@ -68,6 +68,14 @@ test.each<Chosen>([{}, { history: true }, { windows: true, history: true }])(
   },
 );
 
+test("a direct write is one write unit: with all its marks the counter document is below 1 KiB", () => {
+  const direct = { open: true, generation: 7, count: 30, writes: 30, marks: {} as Record<string, StoredFields> };
+  for (const window of ["3", "4", "0", "1"])
+    direct.marks[window] = { at: asOf, nonces: [1, 2, 3, 4].map(() => new Uint8Array(5)) };
+  expect(BYTES.directCounter - counterBytes()).toBe(documentBytes("a", { direct }) - documentBytes("a", {}));
+  expect(BYTES.directCounter).toBeLessThan(1_024);
+});
+
 test("an entry has the fields that clients write, and is below 1 KiB", () => {
   const { fields } = JSON.parse(readFileSync("docs/vectors.json", "utf8"))
     .commits.flatMap(({ commit }: { commit: { writes: object[] } }) => commit.writes)

@@ -2,6 +2,7 @@
  * How large the documents are that Tally writes, for the Enterprise edition: built as docs/data-model.md has them, for a counter
  * `views:home` and users with ids of 28 characters. Tests compare them with what the functions write and with real marks.
  */
+import { MARK_WINDOWS, MAX_DIRECT_MARKS, NONCE_BYTES } from "../../core/src/index.ts";
 import { documentBytes, type StoredFields } from "./documentSize.ts";
 
 const COUNTER = "counters/views:home";
@@ -43,11 +44,24 @@ export function counterBytes(regions = 1, chosen: Chosen = {}): number {
   });
 }
 
+/** Four writes with nonces of 5 bytes. A write removes the oldest window. */
+const marks = Object.fromEntries(
+  Array.from({ length: MARK_WINDOWS - 1 }, (_, window) => [
+    `${window}`,
+    { at, nonces: Array.from({ length: MAX_DIRECT_MARKS }, () => new Uint8Array(NONCE_BYTES)) },
+  ]),
+);
+
 const shardFields = { shard: "100", count: 0, writes: 0, at };
 
 export const BYTES = {
   entry: documentBytes(`${COUNTER}/tallyEntries/${UID}`, { once: UID, by: 1, shard: "100", at }),
   receipt: documentBytes(`${COUNTER}/tallyReceipts/${UID}`, { expireAt: at }),
+  /** Of a counter document to which clients write, once the functions have published it. */
+  directCounter: documentBytes(COUNTER, {
+    ...counterFields,
+    direct: { open: true, generation: 0, count: 0, writes: 0, marks },
+  }),
   /** Of a shard that servers alone write, and of `base`. */
   unmarkedShard: documentBytes(`${COUNTER}/shards/100`, shardFields),
   /** The sketch of visitors beyond 1,536: 16,384 registers of 6 bits. */

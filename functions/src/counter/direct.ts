@@ -19,10 +19,10 @@ import type { Millis } from "./time.ts";
 import type { CorePublished, CounterConfig, CounterState, Direct } from "./types.ts";
 
 /** A counter is closed if a generation filled up sooner: then publishes cost its readers less than direct writes. */
-const FAST_GENERATION: Millis = 20_000;
+export const FAST_GENERATION: Millis = 20_000;
 
 /** Shard writes per second, averaged over seconds, below which a closed counter is opened. */
-const CALM_RATE = 0.1;
+export const CALM_RATE = 0.1;
 
 /** What the shards had at a publish, or what was counted instead; 0 before the first one. */
 export function shardTotalOf(published: Pick<CorePublished, "total" | "directCount"> | undefined): number {

@@ -74,7 +74,7 @@ export function groupsOf(policy: string): Groups {
 }
 
 /** The condition of a function of the form that `init` writes, `return counterGroup() in [ … ];` or `return true;`, and its place. */
-function listIn(policy: string, { name, bodyStart, bodyEnd }: Declaration) {
+export function listIn(policy: string, { name, bodyStart, bodyEnd }: Declaration) {
   const tokens = tokensOf(policy.slice(0, bodyEnd)).filter(({ start }) => start >= bodyStart);
   const [, all] = tokens;
   if (name === "needsFunctions" && all?.text === "true" && codeOf(tokens).replace(";", "") === "return true")
