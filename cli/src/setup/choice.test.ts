@@ -13,7 +13,16 @@ const NEW: CurrentSettings = {
   locationSource: "the location in firebase.json",
   values: {},
 };
-const RULES = { open: ["claps"], once: [], stock: ["seats"], visitors: ["claps"], functions: [], limits: true, collection: "tallies" };
+const RULES = {
+  open: ["claps"],
+  once: [],
+  stock: ["seats"],
+  visitors: ["claps"],
+  functions: [],
+  hasFunctions: true,
+  limits: true,
+  collection: "tallies",
+};
 const DONE: CurrentSettings = {
   rules: RULES,
   packaging: "codebase",
@@ -53,7 +62,13 @@ test("what no option gives has its default", async () => {
 
 test("a second time nothing changes but what is given, which is added to groups", async () => {
   const choice = await chosen({ once: "votes" }, DONE);
-  expect(choice).toMatchObject({ ...RULES, once: ["votes"], functions: ["views", "likes"], edition: "enterprise", database: "eu" });
+  expect(choice).toMatchObject({
+    ...RULES,
+    once: ["votes"],
+    functions: ["views", "likes"],
+    edition: "enterprise",
+    database: "eu",
+  });
   expect([choice.databaseSettings, choice.changedParameters]).toEqual([{}, {}]);
 });
 

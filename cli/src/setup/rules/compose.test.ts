@@ -11,7 +11,16 @@ import type { Composed, RulesChoice } from "./composed.ts";
 import { LIMITS, VISITORS } from "./sections.ts";
 
 const VERSION = "1.2.3";
-const CHOICE = { open: ["views"], once: ["likes"], stock: [], visitors: [], functions: [], limits: false, collection: "counters" };
+const CHOICE = {
+  open: ["views"],
+  once: ["likes"],
+  stock: [],
+  visitors: [],
+  functions: [],
+  hasFunctions: true,
+  limits: false,
+  collection: "counters",
+};
 const APP =
   "rules_version = '2';\nservice cloud.firestore {\n  match /databases/{database}/documents {\n    match /posts/{p} { allow read; }\n  }\n}\n";
 const ACCEPTED = APP_RULES.filter(({ refused }) => !refused);
