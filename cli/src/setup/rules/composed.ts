@@ -1,6 +1,6 @@
 /** What the composition of rules is given and returns. */
 
-/** What the policy says, most of it of groups of counters: the part of an id before its first colon. */
+/** What the policy says. A group of counters is the part of their ids before the first colon. */
 export interface Groups {
   /** Every client may increment them: `isOpen`. */
   readonly open: readonly string[];
