@@ -88,6 +88,8 @@ function planInit(project: Project, choice: Choice, packages?: string): Plan {
   ];
   const isFirst = functions?.position === undefined;
   const isAdded = hasFunctions && settings.rules?.hasFunctions === false;
+  const first = () =>
+    isAdded && choice.packaging === "codebase" ? addCommand(project) : firstCommand(project, choice.packaging);
   return {
     changes,
     notes: [
@@ -100,12 +102,7 @@ function planInit(project: Project, choice: Choice, packages?: string): Plan {
       ...code.notes,
       ...client.notes,
     ],
-    nextCommand:
-      !hasFunctions || !isFirst
-        ? deployCommand(project, changes)
-        : isAdded
-          ? addCommand(project)
-          : firstCommand(project, choice.packaging),
+    nextCommand: hasFunctions && isFirst ? first() : deployCommand(project, changes),
     readOn: `${PAGES}/setup.md#what-you-will-see`,
   };
 }
