@@ -4,7 +4,8 @@
  *     no document                            generation 0
  *     open, fewer than 4 marks               its generation
  *     open, 4 marks, the last after 60 s+    the next generation begins
- *     open, 4 marks sooner; closed           not at all: the increment goes to a shard
+ *     open, 4 marks sooner                   without functions, the next generation begins; else as when closed
+ *     closed                                 not at all: the increment goes to a shard
  *
  * A write names its generation. It is refused for ever once the generation is full, over or closed. So a client whose write was refused,
  * and whose nonce is not in the document, may write again: to another generation, or to a shard.
@@ -29,6 +30,8 @@ export interface DirectWay {
   _room?: number;
   /** How many shards a crowd needs that has filled the generation. */
   readonly _shards?: number;
+  /** Without functions, the generation that it begins in place of a shard. */
+  readonly _withoutFunctions?: number;
 }
 
 /** The most shards that a full generation may call for. */
@@ -48,5 +51,9 @@ export function directWay(direct: ReadDirect): DirectWay {
   if (millis > SLOW_GENERATION_SECONDS * 1_000) return { _generation: generation + 1, _room: MAX_DIRECT_MARKS };
   // Half as many more as one write a second takes.
   const needed = (1_500 * MAX_DIRECT_MARKS) / Math.max(millis, 1);
-  return { _shards: Math.min(Math.round(needed), MOST_CROWD_SHARDS) };
+  return {
+    _shards: Math.min(Math.round(needed), MOST_CROWD_SHARDS),
+    // Not beside a write of this client without a timestamp: the generation may not be full yet.
+    ...(now?.at && { _withoutFunctions: generation + 1 }),
+  };
 }

@@ -37,6 +37,7 @@ function choiceOf({ limits }: Pick<AppRules, "limits">, changes: Partial<RulesCh
     stock: [],
     visitors: [],
     functions: [],
+    hasFunctions: true,
     limits: limits ?? false,
     collection: "counters",
     ...changes,

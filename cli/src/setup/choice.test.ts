@@ -19,6 +19,7 @@ const RULES = {
   stock: ["seats"],
   visitors: ["claps"],
   functions: [],
+  hasFunctions: true,
   limits: true,
   collection: "tallies",
 };

@@ -33,6 +33,8 @@ const GROUP_PARAMETERS = { windows: "WINDOWS", history: "HISTORY" } as const;
 type GroupParameter = keyof typeof GROUP_PARAMETERS;
 
 export interface Choice extends RulesChoice {
+  /** Whether an app without functions lists its largest counters: their index is the only one that it needs. */
+  readonly leaderboards: boolean;
   readonly packaging: Packaging;
   readonly database: string;
   readonly edition: Edition;
@@ -46,6 +48,8 @@ export interface Choice extends RulesChoice {
 
 export interface ChoiceOptions extends Readonly<Partial<Record<GroupList | GroupParameter, string>>> {
   readonly limits?: boolean;
+  readonly withoutFunctions?: boolean;
+  readonly leaderboards?: boolean;
   readonly as?: Packaging;
   readonly location?: string;
   readonly database?: string;
@@ -71,6 +75,8 @@ function groupsProblem(list: string): string | undefined {
  * @throws CommandError for a value that is not accepted, or contradicts what is there
  */
 export async function choose(options: ChoiceOptions, ask: boolean, present: CurrentSettings): Promise<Choice> {
+  const hasFunctions = !options.withoutFunctions;
+  if (!hasFunctions) refuseWhatNeedsFunctions(options, present);
   const groups = await chooseGroups(options, ask, present);
   const location = await askText(
     "Where is your Firestore database, such as nam5 or europe-west1? The Firebase console shows it. If there is none yet, it is created here",
@@ -81,7 +87,7 @@ export async function choose(options: ChoiceOptions, ask: boolean, present: Curr
   );
   const isLocationGiven = options.location !== undefined || location !== present.location;
   assertLocation(location, isLocationGiven ? "--location" : present.locationSource);
-  const packaging = await choosePackaging(options.as, ask, present.packaging);
+  const packaging = await choosePackaging(options.as, ask && hasFunctions, present.packaging);
   const { database, hasFunctionsEntry, values } = present;
   const { edition = present.edition, collection = present.collection } = options;
   const region = isNear(values.LOCATION, location) ? (values.LOCATION as string) : regionsNear(location)[0];
@@ -90,7 +96,9 @@ export async function choose(options: ChoiceOptions, ask: boolean, present: Curr
   return {
     ...groups,
     functions: groupsThatNeedFunctions({ ...values, ...groupParameters }),
+    hasFunctions,
     limits: options.limits ?? present.rules?.limits ?? false,
+    leaderboards: options.leaderboards ?? false,
     packaging,
     database,
     edition,
@@ -113,6 +121,31 @@ export async function choose(options: ChoiceOptions, ask: boolean, present: Curr
       ...groupParameters,
     },
   };
+}
+
+const NEED_FUNCTIONS = ["stock", "visitors", "windows", "history"] as const;
+
+/** @throws CommandError naming what needs functions, or if the project has them */
+function refuseWhatNeedsFunctions(options: ChoiceOptions, { rules, packaging }: CurrentSettings): void {
+  const inRules = (name: string) => (name === "stock" || name === "visitors") && rules?.[name].join(",");
+  const needing = NEED_FUNCTIONS.map((name) => [name, options[name] ?? (inRules(name) || "none")] as const);
+  const [name, groups] = needing.find(([, list]) => list.trim() !== "none") ?? [];
+  if (name !== undefined)
+    throw new CommandError(
+      WRONG_USAGE,
+      `--${name} ${groups} needs the functions, which compute it: leave out --without-functions, or --${name}`,
+    );
+  if (options.as !== undefined)
+    throw new CommandError(
+      WRONG_USAGE,
+      `--as ${options.as} is about the functions: leave it or --without-functions out`,
+    );
+  if (packaging !== undefined || rules?.hasFunctions)
+    throw new CommandError(
+      FAILED,
+      "this project has Tally's functions, and counters in use may need them to go on: leave out --without-functions. If the functions " +
+        "were never deployed, run `npx firestore-tally remove` first. Then run this again",
+    );
 }
 
 /** By the parameters, also those that were edited by hand. Wrong ones are told by `doctor` and by the functions. */
@@ -152,7 +185,8 @@ async function chooseGroups(options: ChoiceOptions, ask: boolean, { rules }: Cur
   let areVisitorsGiven = false;
   for (const [name, list] of Object.entries(GROUP_LISTS) as [GroupList, (typeof GROUP_LISTS)[GroupList]][]) {
     const shown = rules ? rules[name].join(",") || "none" : list.default;
-    const reply = await askText(list.question, shown, options[name], ask, groupsProblem);
+    const isAsked = ask && !(options.withoutFunctions && (name === "stock" || name === "visitors"));
+    const reply = await askText(list.question, shown, options[name], isAsked, groupsProblem);
     const groups = parseGroups(name, reply);
     if (name === "visitors") areVisitorsGiven = options.visitors !== undefined || reply !== shown;
     // An option adds its groups to the list; `none` empties it. A reply to the question replaces the list.

@@ -70,6 +70,15 @@ export function indexesOf(
   return { indexes: indexes.map(renamed), fieldOverrides: fieldOverrides.map(renamed) };
 }
 
+/** All that `getTopCounters` needs without functions. */
+export function leaderboardIndex(tally: string, collection: string, edition: Edition): Required<Indexes> {
+  const { indexes } = indexesOf(tally, collection, edition);
+  const isOfTotal = ({ fields }: Index) => fields.some((field) => isDeepStrictEqual(field, TOTAL));
+  return { indexes: indexes.filter(isOfTotal), fieldOverrides: [] };
+}
+
+const TOTAL = { fieldPath: "total", order: "DESCENDING" };
+
 /**
  * Adds what is missing. An override of the app for the same field stays.
  *

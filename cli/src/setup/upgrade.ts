@@ -3,7 +3,14 @@ import { regionsNear } from "../../../functions/src/decisions.ts";
 import { CommandError, FAILED } from "../commandError.ts";
 import { carryOut, type Plan, type SetupOptions } from "./carryOut.ts";
 import { type FileChange, textChange } from "./changes.ts";
-import { type ChangesWithNotes, clientVersion, codebaseChanges, upgradedVersion, withDependency } from "./codebase.ts";
+import {
+  type ChangesWithNotes,
+  clientTarball,
+  clientVersion,
+  codebaseChanges,
+  upgradedVersion,
+  withDependency,
+} from "./codebase.ts";
 import { parametersFor, unknownIn } from "./dotenv.ts";
 import { CODEBASE, FIREBASE_JSON, withCodebase } from "./firebaseJson.ts";
 import { addIndexes, indexesOf } from "./indexesJson.ts";
@@ -34,13 +41,14 @@ export function planUpgrade(project: Project, packages?: string): Plan {
   const rules = upgradeRules(before, packaged("firestore.rules"), VERSION);
   if ("refused" in rules) throw new CommandError(FAILED, `${firestoreFiles.rules}: ${rules.refused}`);
   const from = findBlock(before)?.version ?? VERSION;
-  const { collection, edition, values } = project.settings;
+  const { collection, edition, values, rules: present } = project.settings;
   const tally = indexesOf(packaged("firestore.indexes.json"), collection, edition, values);
   const indexes = addIndexes(firestoreFiles.indexes, read(firestoreFiles.indexes), tally);
+  const needsIndexes = present?.hasFunctions !== false;
   const code = functionsChanges(project, packages);
   const clients = changesFor(from, VERSION);
   const changes = [
-    textChange(firestoreFiles.indexes, read(firestoreFiles.indexes), indexes.text),
+    ...(needsIndexes ? [textChange(firestoreFiles.indexes, read(firestoreFiles.indexes), indexes.text)] : []),
     textChange(firestoreFiles.rules, before, rules.text),
     ...code.changes,
     ...appChanges(project, packages),
@@ -60,6 +68,7 @@ export function planUpgrade(project: Project, packages?: string): Plan {
 /** Upgrades the kit, adds the new parameters, and repairs missing or damaged files. */
 function functionsChanges(project: Project, packages: string | undefined): ChangesWithNotes {
   const { functions, read, app } = project;
+  if (project.settings.rules?.hasFunctions === false) return clientTarball(project, app.folder, packages);
   if (functions?.packaging !== "codebase") {
     const source = project.functionsEntries[functions?.position ?? -1]?.source;
     const howToUpgrade = functions
@@ -91,15 +100,12 @@ function functionsChanges(project: Project, packages: string | undefined): Chang
   return { changes: [...changes, textChange(FIREBASE_JSON, firebaseJson, completed)], notes };
 }
 
-function appChanges({ app, read, functions }: Project, packages: string | undefined): FileChange[] {
+function appChanges({ app, read, functions, settings }: Project, packages: string | undefined): FileChange[] {
+  const tarballs = settings.rules?.hasFunctions === false ? app.folder : (functions?.folder ?? CODEBASE);
   const path = joinPath(app.folder, MANIFEST);
   const before = read(path);
   const present = app.dependencies[CLIENT];
   if (before === undefined || present === undefined) return [];
-  const version = upgradedVersion(
-    present,
-    clientVersion(app.folder, functions?.folder ?? CODEBASE, packages),
-    packages,
-  );
+  const version = upgradedVersion(present, clientVersion(app.folder, tarballs, packages), packages);
   return [textChange(path, before, withDependency(before, CLIENT, version))];
 }

@@ -39,6 +39,7 @@ import {
   type Committed,
   type Counter,
   counterDoc,
+  generationOf,
   hasCode,
   type IncrementCall,
   isHiddenOrOffline,
@@ -80,7 +81,7 @@ export function commitIncrement(counter: Counter, call: IncrementCall): Promise<
   return outcome;
 }
 
-/** A direct increment was refused for ever, so another one is safe. */
+/** An increment was refused for ever, so another one elsewhere is safe. */
 const REFUSED = {};
 
 /** @param refused - a generation that has refused the increment */
@@ -90,14 +91,13 @@ async function commitWithRetries(counter: Counter, call: IncrementCall, refused?
   const reading = refreshShardCount(counter);
   // Without a read, the increment is in the SDK's queue when this call returns.
   if (reading) await reading;
-  const { _latest, _way } = counter;
+  const { _latest, _hasNoShards } = counter;
   const mayBeDirect =
     _latest &&
     !_watcher?._isServed &&
     (undoneShard ?? DIRECT) === DIRECT &&
-    !_shardCountCache._isStale(isLive(counter)) &&
-    !_shardCountCache._isContended();
-  const found = mayBeDirect ? _way?._generation : undefined;
+    (_hasNoShards || (!_shardCountCache._isStale(isLive(counter)) && !_shardCountCache._isContended()));
+  const found = mayBeDirect ? generationOf(counter, _hasNoShards) : undefined;
   // If the document still has the generation, and gives no reason, the policy refuses direct increments.
   const generation = found === refused ? undefined : found;
   const isDirect = generation !== undefined;
@@ -119,7 +119,9 @@ async function commitWithRetries(counter: Counter, call: IncrementCall, refused?
       _once: turn && (turn._isFirst ? "first" : "later"),
       _isUndo: !!undoneShard,
       // The document is known, and not just read, as by each page of a crowd. Or another increment is in a transaction.
-      _isWatched: isCalm ? (!reading && refused === undefined) || transactions > 0 : !!_watcher?._isWatched(),
+      _isWatched: isCalm
+        ? _hasNoShards || (!reading && refused === undefined) || transactions > 0
+        : !!_watcher?._isWatched(),
       _isRead: !!_latest,
       // Some increments are made as if it were not calm, because transactions also remove marks.
       _isCalm:
@@ -134,7 +136,7 @@ async function commitWithRetries(counter: Counter, call: IncrementCall, refused?
         if (!isQueued || turn || isDirect) throw error;
         return send(counter, add);
       })
-      .catch((error) => confirmCommitted(counter, plan, error, undoneShard));
+      .catch((error) => confirmCommitted(counter, plan, error, undoneShard, refused));
     _shardCountCache._writeAnswered();
     return { _path: plan.path, _at: _at as Committed["_at"] };
   } catch (error) {
@@ -146,7 +148,8 @@ async function commitWithRetries(counter: Counter, call: IncrementCall, refused?
     // The refused write can no longer be committed, so another increment elsewhere is safe.
     const again = (next?: Turn) => {
       call._turn = next;
-      return commitWithRetries(counter, call, generation ?? refused);
+      // Without shards, contention leaves the increment to the same generation.
+      return commitWithRetries(counter, call, counter._hasNoShards && isContended ? refused : (generation ?? refused));
     };
     // If later calls did not wait for this one, they do from now on.
     return turn?._isSent ? inTurn(counter, turn._once, !undoneShard, again) : again(turn);
@@ -282,8 +285,9 @@ export function hasMark(document: DocumentSnapshot | undefined, { generation, wi
 
 /**
  * Looks up whether a refused write counts: a replay was committed by its first attempt, and a `once` may count already. Browsers
- * repeat requests, too, so contention can refuse a replay. Cost: 1 read, 2 for a refused increment with `once`.
+ * repeat requests, too, so contention can refuse a replay. Cost: 1 read, 2 for a refused increment with `once`; 1 more on a shard.
  *
+ * @param refused - a generation that has refused the increment
  * @returns the server's timestamp of the write or of a later one; `null` if it had counted before
  * @throws CounterError `counter/permission-denied` if it does not count; the message says why that may be
  */
@@ -292,6 +296,7 @@ async function confirmCommitted(
   plan: IncrementPlan,
   cause: FirestoreError,
   undoneShard?: string,
+  refused?: number,
 ): Promise<Timestamp | null | undefined> {
   const { firestore, id } = counter;
   const isContended = hasCode(cause, "aborted");
@@ -305,7 +310,20 @@ async function confirmCommitted(
   const own = entry && !undoneShard ? await readFromServer(doc(firestore, entry), LOOKUP_ATTEMPTS) : undefined;
   const counted = own?.get("by");
   if (counted === by) return null;
-  if (isDirect) throw REFUSED;
+  if (isDirect) {
+    // The document still has the generation: the functions have come, or the policy refuses the increment.
+    if (generationOf(counter, true) === generation) counter._hasNoShards = false;
+    throw REFUSED;
+  }
+  const { _latest } = counter;
+  const mayBeOpen = !_latest?.exists() || _latest.get("direct.open");
+  if (mayBeOpen && (undoneShard ?? DIRECT) === DIRECT && generationOf(counter, true) !== (refused ?? -1)) {
+    const document = await readFromServer(counterDoc(counter), LOOKUP_ATTEMPTS);
+    learn(counter, document, document?.get("growing"));
+    const next = generationOf(counter, true);
+    counter._hasNoShards = next !== undefined && next !== refused;
+    if (counter._hasNoShards) throw REFUSED;
+  }
   const why = await import("./whyRefused.ts").then(
     ({ whyRefused }) =>
       whyRefused(

@@ -52,6 +52,8 @@ export interface Counter extends CounterRef {
   _way?: DirectWay;
   /** How many listeners deliver the counter document. */
   _listeners?: number;
+  /** Whether a shard was refused though the document is open: without functions, all increments go to the document. */
+  _hasNoShards?: boolean;
   /** While the shard count is read: resolves when it is known, or when writes no longer wait for it. */
   _reading?: Promise<void> | undefined;
 }
@@ -212,6 +214,11 @@ export function learn(
   // An open counter that was never published has one shard.
   const shards = snapshot?.get("shardCount") ?? (snapshot?.get("direct.open") && 1);
   counter._shardCountCache._update(Math.max(shards, way._shards ?? 1) || shards, growing, roundTrip);
+}
+
+/** The generation of the document that takes the next increment. @param hasNoShards - whether a fast generation is followed at once */
+export function generationOf({ _way }: Counter, hasNoShards: boolean | undefined): number | undefined {
+  return _way?._generation ?? (hasNoShards ? _way?._withoutFunctions : undefined);
 }
 
 /** Calls back when the page becomes hidden. @returns a function that ends this */

@@ -17,6 +17,7 @@ const CHOICE = {
   stock: [],
   visitors: [],
   functions: [],
+  hasFunctions: true,
   limits: false,
   collection: "counters",
 };

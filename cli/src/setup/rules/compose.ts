@@ -144,7 +144,7 @@ function renewed(
   return file.source.slice(0, block.start) + lines + file.source.slice(block.end);
 }
 
-const NO_GROUPS = { open: [], once: [], stock: [], visitors: [], functions: [] };
+const NO_GROUPS = { open: [], once: [], stock: [], visitors: [], functions: [], hasFunctions: true };
 
 /** Tally's rules for a place, in the form of the file. */
 function rulesAt(

@@ -49,6 +49,11 @@ const LISTS = {
 export function withGroups(policy: string, chosen: Groups, warn: (warning: string) => void): string {
   let text = policy;
   for (const declared of functionsOf(policy).toReversed()) {
+    if (declared.name === "hasFunctions") {
+      const found = constantIn(policy, declared);
+      if (found) text = text.slice(0, found.start) + chosen.hasFunctions + text.slice(found.end);
+      else warn("hasFunctions does not return true or false, so it stays as it is");
+    }
     const key = LISTS[declared.name as keyof typeof LISTS];
     if (key === undefined) continue;
     const list = listIn(policy, declared);
@@ -69,15 +74,25 @@ export function groupsOf(policy: string): Groups {
     const key = LISTS[declared.name as keyof typeof LISTS];
     return [key, listIn(policy, declared)?.groups ?? []] as const;
   });
-  const groups: Groups = { open: [], once: [], stock: [], visitors: [], functions: [] };
+  const declared = functionsOf(policy).find(({ name }) => name === "hasFunctions");
+  const hasFunctions = !declared || constantIn(policy, declared)?.text !== "false";
+  const groups: Groups = { open: [], once: [], stock: [], visitors: [], functions: [], hasFunctions };
   return { ...groups, ...Object.fromEntries(found.filter(([key]) => key !== undefined)) };
 }
 
-/** The condition of a function of the form that `init` writes, `return counterGroup() in [ … ];` or `return true;`, and its place. */
-export function listIn(policy: string, { name, bodyStart, bodyEnd }: Declaration) {
+/** `true` or `false` in a function that returns it, and its place. */
+function constantIn(policy: string, { bodyStart, bodyEnd }: Declaration) {
   const tokens = tokensOf(policy.slice(0, bodyEnd)).filter(({ start }) => start >= bodyStart);
-  const [, all] = tokens;
-  if (name === "needsFunctions" && all?.text === "true" && codeOf(tokens).replace(";", "") === "return true")
+  const isConstant = /^return (true|false);?$/.test(codeOf(tokens).trim());
+  return isConstant ? tokens.find(({ text }) => text === "true" || text === "false") : undefined;
+}
+
+/** The condition of a function of the form that `init` writes, `return counterGroup() in [ … ];` or `return true;`, and its place. */
+export function listIn(policy: string, declared: Declaration) {
+  const { name, bodyStart, bodyEnd } = declared;
+  const tokens = tokensOf(policy.slice(0, bodyEnd)).filter(({ start }) => start >= bodyStart);
+  const all = constantIn(policy, declared);
+  if (name === "needsFunctions" && all?.text === "true")
     return { start: all.start, end: all.end, groups: "all" as const };
   const open = tokens.findIndex(({ text }) => text === "[");
   const close = tokens.findIndex(({ text }) => text === "]");
