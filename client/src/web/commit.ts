@@ -91,7 +91,7 @@ async function commitWithRetries(counter: Counter, call: IncrementCall, refused?
   const reading = refreshShardCount(counter);
   // Without a read, the increment is in the SDK's queue when this call returns.
   if (reading) await reading;
-  const { _latest, _hasNoShards } = counter;
+  const { _latest, _way, _hasNoShards } = counter;
   const mayBeDirect =
     _latest &&
     !_watcher?._isServed &&
