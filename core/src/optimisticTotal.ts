@@ -41,6 +41,8 @@ export interface OwnIncrement {
   _latest: number;
   /** The call, which has its latest plan. */
   readonly _call: { readonly _plan?: IncrementPlan } | undefined;
+  /** How many direct writes the document had when its mark was first seen. */
+  _seenAt?: number;
 }
 
 /** Tells of a direct increment whether the document that was read last includes it; `undefined` if its marks are too old to tell. */
@@ -62,6 +64,7 @@ export class OptimisticTotal {
   #buffered = 0;
   #isFirst = true;
   #hasMark: HasMark = () => false;
+  #directWrites = 0;
 
   /** The total to show. */
   get _total(): number {
@@ -104,9 +107,10 @@ export class OptimisticTotal {
    *
    * @param asOf - 0 for a counter without a published total: new or deleted
    * @param hasMark - tells which direct increments the total includes
+   * @param directWrites - how many direct increments of all clients it includes
    * @param fromCache - whether it is from the cache of this device. Such a first total is older than any own increment
    */
-  _totalRead(total: number, asOf: number, fromCache: boolean, hasMark: HasMark = () => false): void {
+  _totalRead(total: number, asOf: number, fromCache: boolean, hasMark: HasMark = () => false, directWrites = 0): void {
     if (asOf === 0 && this.#asOf > 0 && !fromCache) {
       // The counter was deleted, and with it all committed increments.
       this.#own = this.#own.filter(({ _latest }) => _latest === Number.POSITIVE_INFINITY);
@@ -121,6 +125,7 @@ export class OptimisticTotal {
     this.#published = total;
     this.#asOf = asOf;
     this.#hasMark = hasMark;
+    this.#directWrites = directWrites;
     this.#settle();
   }
 
@@ -159,10 +164,14 @@ export class OptimisticTotal {
   }
 
   /** Whether the total surely includes an increment. */
-  #isIncluded({ _call, _latest }: OwnIncrement): boolean {
-    const plan = _call?._plan;
-    if (plan?.generation === undefined) return _latest <= this.#asOf;
-    return this.#hasMark(plan) ?? Number.isFinite(_latest);
+  #isIncluded(own: OwnIncrement): boolean {
+    const plan = own._call?._plan;
+    if (plan?.generation === undefined) return own._latest <= this.#asOf;
+    const hasMark = this.#hasMark(plan);
+    if (hasMark) own._seenAt ??= this.#directWrites;
+    if (hasMark || !Number.isFinite(own._latest)) return hasMark === true;
+    // An unsent write of this client, which names an earlier generation, may hide the mark.
+    return hasMark === undefined || (own._seenAt ?? Number.POSITIVE_INFINITY) <= this.#directWrites;
   }
 
   #mayBeIncluded({ _call, _earliest }: OwnIncrement): boolean {

@@ -135,13 +135,14 @@ export function watchCounter(
     shown = text;
   };
   const read = (document: { get(field: string): unknown }, fromCache: boolean, includes?: HasMark) => {
+    const directWrites = (document.get("direct.writes") as number | undefined) ?? 0;
     const latest: ServedCounterSnapshot & Partial<CounterSnapshot> = via
       ? toServedSnapshot(document, fromCache)
       : toSnapshot(document, fromCache, Date.now() + clockAhead);
     // After a fallback, the cache may have an older total.
     if (micros(latest.asOf) < micros(published?.asOf) && (latest.asOf || fromCache)) return;
     published = latest;
-    own?._totalRead(published.total, micros(published.asOf), fromCache, includes);
+    own?._totalRead(published.total, micros(published.asOf), fromCache, includes, directWrites);
     show();
     if (via || fromCache || document === asked) return;
     asked = document;
