@@ -7,6 +7,7 @@ import type { World } from "./mutations/mutation.ts";
 import { mutations } from "./mutations.ts";
 import { regionsScenarioOf, simulateRegions } from "./regions.ts";
 import { adoptedScenarioOf } from "./scenario/adoptedScenarioOf.ts";
+import { calmScenarioOf } from "./scenario/calmScenarioOf.ts";
 import { failingScenarioOf } from "./scenario/failingScenarioOf.ts";
 import type { Scenario } from "./scenario/scenario.ts";
 import { scenarioOf } from "./scenario/scenarioOf.ts";
@@ -36,6 +37,7 @@ const SCENARIOS = {
   watches: watchScenarioOf,
   worst: worstScenarioOf,
   adopted: adoptedScenarioOf,
+  calm: calmScenarioOf,
 } satisfies Record<Exclude<World, "regions">, (seed: number) => Scenario>;
 
 /** The run of a seed in one of the worlds. */

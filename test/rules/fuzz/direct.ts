@@ -163,7 +163,8 @@ export function directWrongly(context: BatchContext, user: string, shard: string
     () => [{ path: counter, delete: true }],
     () => [...write({}), ...write({})],
     // Counters that take none.
-    () => write({}, choose([direct.shut, direct.needing, direct.control, direct.most, closed], some)),
+    () => write({}, choose([direct.shut, direct.control, direct.most, closed], some)),
+    () => [entry(direct.needing, user, "direct"), directWrite(context, direct.needing)],
     () => write({ generation: 7 }, direct.shut),
     () => write({}, direct.most),
     () => write({}, choose([limited, direct.likes], some)),

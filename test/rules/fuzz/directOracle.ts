@@ -57,14 +57,15 @@ export function directCountersOf(id: string): DirectCounters {
 /** Where likes are placed. */
 const PLACES = ["0", "1", "direct"];
 
-export function directPathsOf({ likes, quiet, ...others }: DirectCounters): string[] {
+export function directPathsOf({ likes, quiet, needing, ...others }: DirectCounters): string[] {
   return [
     ...Object.values(others),
+    needing,
     quiet,
     `${quiet}/shards/0`,
     `${quiet}/shards/1`,
     ...PLACES.map((place) => placePath(likes, place)),
-    ...UIDS.map((once) => `${likes}/tallyEntries/${once}`),
+    ...[likes, needing].flatMap((counter) => UIDS.map((once) => `${counter}/tallyEntries/${once}`)),
   ];
 }
 
