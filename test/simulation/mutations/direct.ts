@@ -4,7 +4,7 @@ import type { CounterState } from "../../../functions/src/counter/types.ts";
 import { Code, type Data, type Database, Refused, type Version, type Write } from "../model/database.ts";
 import { mapOf, noncesOf } from "../model/rules.ts";
 import { type Fields, FieldValue } from "../model/values.ts";
-import { committing, isDeletion, knowing, publishing, withoutPreconditions } from "./edits.ts";
+import { committing, isDeletion, knowing, publishing, sleep, withoutPreconditions } from "./edits.ts";
 import type { Committer, Edit, Mutation } from "./mutation.ts";
 
 const isCounter = (path: string) => /^counters\/[^/]+$/.test(path);
@@ -26,6 +26,25 @@ function withOtherMarks(version: Version): Version {
   return { ...version, fields: { ...fields, direct: { ...parts, marks: Object.fromEntries(windows) } } };
 }
 
+/**
+ * The network delivers direct writes once more, up to ten minutes later. The rules must refuse that, whether they have refused the first copy
+ * or not. (A like that was refused because it counted already may count after its undo.)
+ */
+const replayingLate = committing("client", isDirect, async (writes, commit) => {
+  const replay = () => void sleep(Math.random() * 600_000).then(() => commit(writes).catch(() => undefined));
+  return await commit(writes).then(
+    (done) => {
+      replay();
+      return done;
+    },
+    (error) => {
+      const isRefused = error.code === Code.PERMISSION_DENIED || error.code === "permission-denied";
+      if (isRefused && writes.length === 1) replay();
+      throw error;
+    },
+  );
+});
+
 /** Changes the parts of the field `direct` that a publish of an existing counter writes, by field path. */
 const publishingParts = (change: (data: Data, stored: Fields) => Data): Mutation => ({
   ...publishing((writes, commit, { database }) =>
@@ -37,6 +56,13 @@ const publishingParts = (change: (data: Data, stored: Fields) => Data): Mutation
     ),
   ),
   breaks: [],
+});
+
+const alsoReplayingLate = ({ commit: edit, ...mutation }: Mutation): Mutation => ({
+  ...mutation,
+  commit: (writes, commit, by) =>
+    (by.process.name.startsWith("client") ? replayingLate : { commit: edit }).commit?.(writes, commit, by) ??
+    commit(writes),
 });
 
 const GENERATION = "direct.generation";
@@ -92,8 +118,17 @@ const alsoInDocument: Edit = (writes, commit, { database }: Committer) => {
 };
 
 const MUTATIONS: Record<string, Mutation> = {
-  "the rules do not compare the generation": { withoutRule: "the generation is named", breaks: ["I5", "I8"] },
-  "the rules begin a generation before the last is full": { withoutRule: "the generation is full", breaks: ["I5"] },
+  BASELINE: { ...replayingLate, breaks: [] },
+  "the rules do not compare the generation": {
+    ...replayingLate,
+    withoutRule: "the generation is named",
+    breaks: ["I5", "I8"],
+  },
+  "the rules begin a generation before the last is full": {
+    ...replayingLate,
+    withoutRule: "the generation is full",
+    breaks: ["I5"],
+  },
   "a client goes to a shard without looking for its mark in the document": {
     document: (version, { name }) =>
       name.startsWith("client") && isCounter(version.path) ? withOtherMarks(version) : version,
@@ -131,8 +166,10 @@ const MUTATIONS: Record<string, Mutation> = {
     breaks: ["I5"],
   },
   "a document is opened with its old generation": {
-    ...publishingParts((data, { generation, open }) =>
-      isBegun(data) && !open && generation !== undefined ? { ...withoutParts(data), "direct.open": true } : data,
+    ...alsoReplayingLate(
+      publishingParts((data, { generation, open }) =>
+        isBegun(data) && !open && generation !== undefined ? { ...withoutParts(data), "direct.open": true } : data,
+      ),
     ),
     breaks: ["I5"],
   },
