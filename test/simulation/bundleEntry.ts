@@ -3,6 +3,7 @@ import { isMainThread, parentPort } from "node:worker_threads";
 import { FAILING_STEPS } from "./failingSteps.ts";
 import { FAULTS } from "./faults.ts";
 import { minimize } from "./minimize.ts";
+import { replayingLate } from "./mutations/direct.ts";
 import type { World } from "./mutations/mutation.ts";
 import { mutations } from "./mutations.ts";
 import { regionsScenarioOf, simulateRegions } from "./regions.ts";
@@ -18,10 +19,12 @@ import { type Options, type Outcome, simulate } from "./simulate.ts";
 const STEPS = Object.keys(FAILING_STEPS);
 
 export {
+  calmScenarioOf,
   FAULTS,
   minimize,
   mutations,
   regionsScenarioOf,
+  replayingLate,
   run,
   STEPS as FAILING_STEPS,
   scenarioOf,
