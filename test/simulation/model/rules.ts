@@ -35,7 +35,8 @@ export function authorize(changes: readonly Change[]): void {
         isOneWrite(step, time, id) &&
         isInBounds(counter, step) &&
         (!hasEntries(counter) || isOneEntry(changes, id, step.before, step.after)),
-      tallyEntries: () => hasEntries(counter) && changes.length === 2,
+      tallyEntries: () =>
+        hasEntries(counter) && (changes.length === 2 || planted.withoutRule === "an undo is in one place"),
       tallyVisitors: () => step !== undefined && addsOneHash(step, id),
     };
     const isAllowed = isAllowedOf[`${collection}` as keyof typeof isAllowedOf]?.() ?? false;

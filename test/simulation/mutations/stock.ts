@@ -42,7 +42,7 @@ export const stockMutations: Record<string, Mutation> = {
         : decide(cause, { ...known, isPrepared: true }, ...rest);
     },
     breaks: ["I12"],
-    seed: 23,
+    seed: 220,
   },
   "a fold moves units of a bounded counter into base": {
     ...deciding((step) => (step.do === "fold" ? { ...step, onlyEmpty: false } : step)),
