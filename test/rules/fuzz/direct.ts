@@ -30,7 +30,7 @@ interface Changes {
 const ONE = integer(1);
 
 /** An increment of a counter document, in its generation, or in the next one once that is full. */
-export function directWrite(context: BatchContext, counter: string, changes: Changes = {}): Write {
+function directWrite(context: BatchContext, counter: string, changes: Changes = {}): Write {
   const direct = directOf(context.world[counter]);
   const current = numberOf(direct.generation) ?? 0;
   const { by = ONE, generation = current + (isOver(direct) ? 1 : 0) } = changes;

@@ -1,8 +1,8 @@
 /** The parts of `firestore.rules` about increments in the counter document. Each adds one mark, and joins a generation that never comes back. */
 import { groupOf, MARK_WINDOWS, MAX_DIRECT_MARKS, SLOW_GENERATION_SECONDS } from "../../../core/src/index.ts";
 import { planted } from "../mutations/mutation.ts";
-import { isMarked, mapOf, noncesOf, type Step } from "./rules.ts";
-import { type Fields, isEqual, type Micros, microsOf } from "./values.ts";
+import { changedIn, isMarked, mapOf, noncesOf, type Step } from "./marks.ts";
+import { type Fields, type Micros, microsOf } from "./values.ts";
 
 /** The counters whose groups the policy of a run does not list in `needsFunctions`. */
 let hasDirect: (counter: string) => boolean = () => false;
@@ -31,11 +31,6 @@ export function isDirectWrite({ before, after }: Step, time: Micros, counter: st
     joinsGeneration(old, Number(direct.generation)) &&
     leavesMark(mapOf(old.marks), mapOf(direct.marks), Number(direct.generation), time)
   );
-}
-
-function changedIn(before: Fields, after: Fields): string[] {
-  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
-  return [...names].filter((name) => !isEqual(before[name], after[name]));
 }
 
 function joinsGeneration(old: Fields, generation: number): boolean {

@@ -147,7 +147,7 @@ export class Oracle {
     this.visitors.onCommit(process, changes, kind);
     this.topItems.onCommit(process, changes, kind);
     this.stock.onCommit({ process, time, changes }, kind);
-    /** The part of it that was added to counter documents. */
+    /** What was added to counter documents. */
     const direct = new Map<string, number>();
     let orders = 0;
     for (const { before, after } of changes) {
