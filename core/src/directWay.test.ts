@@ -37,7 +37,13 @@ test.each([
   [1, 150],
   [0, 150],
 ])("a generation that was full after %i ms calls for %i shards", (millis, shards) => {
-  expect(directWay(opened(4, millis))).toEqual({ _shards: shards });
+  expect(directWay(opened(4, millis))).toEqual({ _shards: shards, _withoutFunctions: 8 });
+});
+
+test("without functions, the next generation does not begin beside a write of this client that has no timestamp", () => {
+  const { marks, ...direct } = opened(4, 1_000) as NonNullable<ReadDirect>;
+  const pending = { ...marks, 2: { at: null, nonces: nonces(MAX_DIRECT_MARKS) } };
+  expect(directWay({ ...direct, marks: pending })._withoutFunctions).toBeUndefined();
 });
 
 test("a document that is not full, or closed, calls for no shards", () => {
