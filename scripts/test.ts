@@ -8,13 +8,14 @@ import { existsSync, mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { CHOSEN } from "../testkit/rules.ts";
 
 const params = [
   // The features whose functions are deployed only then.
   "VISITORS=ingest",
   "ITEMS=yes",
-  "WINDOWS=*",
-  "HISTORY=*",
+  `WINDOWS=${CHOSEN.windows}`,
+  `HISTORY=${CHOSEN.history}`,
   // So that shrinking and folding can be seen within a test.
   "SHRINK_COOLDOWN_SECONDS=5",
   "COUNTED_COLLECTION=posts/{post}/comments",

@@ -3,12 +3,19 @@ import { readFileSync } from "node:fs";
 /** The rules as they are. */
 const DEFAULT_RULES = readFileSync(new URL("../firestore.rules", import.meta.url), "utf8");
 
+/** The groups of the tests' deployments that have windows, a history, or mirrors. */
+export const CHOSEN = { windows: ["windows", "score"], history: ["history", "views"], mirrors: ["comments", "mirrored"] };
+
 /**
  * The rules of most tests: every group that no function of the policy names is open, and every client sums shards. So a test has groups of its
  * own. What the default policy closes is tested in test/rules.
  */
-export const OPEN_RULES = ["isOpen", "maySumShards"].reduce(
-  (rules, name) => withPolicy(rules, `function ${name}() {\n        return true;\n      }`),
+export const OPEN_RULES = Object.entries({
+  isOpen: "true",
+  maySumShards: "true",
+  needsFunctions: `counterGroup() in ${JSON.stringify(Object.values(CHOSEN).flat())}`,
+}).reduce(
+  (rules, [name, answer]) => withPolicy(rules, `function ${name}() {\n        return ${answer};\n      }`),
   DEFAULT_RULES,
 );
 

@@ -16,15 +16,6 @@ export async function readCounter(ref: DocumentReference, features: readonly Fea
   return parseCounter(await ref.get(), features);
 }
 
-/** The state of a counter without a document. */
-export function missingCounter(ref: DocumentReference, features: readonly Feature[]): CounterState {
-  const unknown = { updateTime: undefined, published: undefined, reservation: undefined, adjusted: undefined };
-  return Object.assign(
-    { ref, ...unknown, direct: undefined },
-    ...features.map((feature) => feature.parseState?.(undefined)),
-  );
-}
-
 /**
  * Parses a counter document. Without a valid `asOf` it was never published: then only the fields that servers and other regions
  * write are parsed.

@@ -181,7 +181,7 @@ export interface Feature<Work = unknown> extends FeaturePlan<Work> {
   /** Its fields of the last publish. Each is checked, because a server may have damaged it. */
   parse?(document: DocumentSnapshot): Partial<Published>;
   /** What other writers keep in the counter document for it. */
-  parseState?(document: DocumentSnapshot | undefined): Partial<CounterState>;
+  parseState?(document: DocumentSnapshot): Partial<CounterState>;
   /** How it measures a counter that does not sum its shards; `undefined` for one that does. */
   measurer?(counterId: string, firestore: Firestore, config: CounterConfig): (() => Promise<Measurement>) | undefined;
   /** The part of its state that a measurement depends on: if that changes, the counter is measured again. */

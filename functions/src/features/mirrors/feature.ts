@@ -31,7 +31,7 @@ declare module "../../counter/types.ts" {
 export const mirrors: Feature = {
   ...mirrorsPlan,
   isOptional: true,
-  parseState: (document) => ({ mirrored: finite(document?.get("mirrored")), mirroredIn: document?.get("mirroredIn") }),
+  parseState: (document) => ({ mirrored: finite(document.get("mirrored")), mirroredIn: document.get("mirroredIn") }),
   measuredWith: ({ mirrored, mirroredIn }) => [mirrored, mirroredIn],
   async contribute(state, next, config: Config) {
     const mirror = mirrorToWrite(state, next.total, config);

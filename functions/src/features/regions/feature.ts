@@ -21,8 +21,8 @@ export const regions: Feature = {
   ...regionsPlan,
   parse: (document) => ({ exchangeAt: millis(document.get("exchangeAt")) ?? undefined }),
   parseState: (document) => ({
-    regions: parseRegisters(document?.get("regions")),
-    unreachable: parseUnreachable(document?.get("unreachable")),
+    regions: parseRegisters(document.get("regions")),
+    unreachable: parseUnreachable(document.get("unreachable")),
   }),
   contribute(state, next, { regions: all }: Config) {
     const exchangeAt = next.exchangeAt !== undefined && { exchangeAt: toTimestamp(next.exchangeAt) };
