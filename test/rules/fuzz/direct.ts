@@ -2,8 +2,8 @@
 import type { Fields, Value, Write } from "../rest.ts";
 import { BAD_NONCES, TIMES } from "./corruptions.ts";
 import { directOf, isOver, windowName } from "./directOracle.ts";
-import { fieldsOfMap, integer, noncesOf, numberOf, textOf, UIDS } from "./oracle.ts";
 import { limitFor } from "./uses.ts";
+import { fieldsOfMap, integer, noncesOf, numberOf, textOf, UIDS } from "./values.ts";
 import { type BatchContext, choose, entry, incrementWrite, list, newNonce, text } from "./writes.ts";
 
 /** What a write says, where that is not what an honest one says. */
@@ -30,7 +30,7 @@ interface Changes {
 const ONE = integer(1);
 
 /** An increment of a counter document, in its generation, or in the next one once that is full. */
-export function directWrite(context: BatchContext, counter: string, changes: Changes = {}): Write {
+function directWrite(context: BatchContext, counter: string, changes: Changes = {}): Write {
   const direct = directOf(context.world[counter]);
   const current = numberOf(direct.generation) ?? 0;
   const { by = ONE, generation = current + (isOver(direct) ? 1 : 0) } = changes;

@@ -1,7 +1,7 @@
 /** The parts of `firestore.rules` about increments in the counter document. Each adds one mark, and joins a generation that never comes back. */
 import { groupOf, MARK_WINDOWS, MAX_DIRECT_MARKS, SLOW_GENERATION_SECONDS } from "../../../core/src/index.ts";
 import { planted } from "../mutations/mutation.ts";
-import { isMarked, mapOf, noncesOf, type Step } from "./rules.ts";
+import { isMarked, mapOf, noncesOf, type Step } from "./marks.ts";
 import { type Fields, isEqual, type Micros, microsOf } from "./values.ts";
 
 /** The counters whose groups the policy of a run does not list in `needsFunctions`. */

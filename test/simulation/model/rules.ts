@@ -2,20 +2,15 @@
  * The parts of `firestore.rules` that the web client's exactness depends on. A write of a shard adds exactly one mark, so a
  * replay is rejected. An entry and its increment are one commit.
  */
-import { DIRECT, MARK_LIFETIME_SECONDS, MAX_WINDOW_NONCES, NONCE_BYTES } from "../../../core/src/index.ts";
+import { DIRECT, MARK_LIFETIME_SECONDS, MAX_WINDOW_NONCES } from "../../../core/src/index.ts";
 import { planted } from "../mutations/mutation.ts";
 import { type Change, Code, Refused } from "./database.ts";
 import { isDirectWrite } from "./directRules.ts";
-import { type Fields, isEqual, isMap, type Micros, microsOf, type Value } from "./values.ts";
+import { isAppended, isMarked, mapOf, type Step } from "./marks.ts";
+import { type Fields, isEqual, isMap, type Micros, microsOf } from "./values.ts";
 
 /** A window may be removed only this long after its last write. */
 const MARK_LIFETIME: Micros = MARK_LIFETIME_SECONDS * 1_000_000;
-
-/** The fields of a document before and after a write. */
-export interface Step {
-  readonly before: Fields;
-  readonly after: Fields;
-}
 
 /** @throws Refused unless the rules allow these changes to a client */
 export function authorize(changes: readonly Change[]): void {
@@ -95,35 +90,9 @@ function isOneWrite({ before, after }: Step, time: Micros, id: string): boolean 
   return isMarked(old[name], windows[name], time, MAX_WINDOW_NONCES + removed.length);
 }
 
-/** A window gets one nonce at its end, and the request time. @param most  it has fewer nonces before */
-export function isMarked(before: Value | undefined, after: Value | undefined, time: Micros, most: number): boolean {
-  const { at, nonces, ...rest } = mapOf(after);
-  const known = noncesOf(before);
-  if (known.length >= most) return false;
-  if (microsOf(at) !== time || !Array.isArray(nonces) || Object.keys(rest).length > 0) return false;
-  const nonce: unknown = nonces.at(-1);
-  return isAppended(nonces, known) && nonce instanceof Uint8Array && nonce.length === NONCE_BYTES;
-}
-
-/** Whether exactly one nonce was appended. A replay appends none, because `arrayUnion` finds its nonce. */
-function isAppended(nonces: readonly Value[], known: readonly Value[]): boolean {
-  if (planted.withoutRule === "the nonce is new") return true;
-  return nonces.length === known.length + 1 && isEqual(nonces.slice(0, -1), known);
-}
-
 function changedOf(old: Fields, now: Fields): string[] {
   const names = new Set([...Object.keys(old), ...Object.keys(now)]);
   return [...names].filter((name) => !isEqual(old[name], now[name]));
-}
-
-/** The nonces of a window. */
-export function noncesOf(window: Value | undefined): readonly Value[] {
-  const { nonces } = mapOf(window);
-  return Array.isArray(nonces) ? nonces : [];
-}
-
-export function mapOf(value: Value | undefined): Fields {
-  return isMap(value) ? (value as Fields) : {};
 }
 
 /** An increment creates one entry, of its shard and amount. An undo deletes one, of its shard and the opposite amount. */

@@ -2,7 +2,7 @@
 import { MARK_WINDOWS } from "../../../core/src/index.ts";
 import type { CounterState } from "../../../functions/src/counter/types.ts";
 import { Code, type Data, type Database, Refused, type Version, type Write } from "../model/database.ts";
-import { mapOf, noncesOf } from "../model/rules.ts";
+import { mapOf, noncesOf } from "../model/marks.ts";
 import { type Fields, FieldValue } from "../model/values.ts";
 import { committing, isDeletion, knowing, publishing, sleep, withoutPreconditions } from "./edits.ts";
 import type { Committer, Edit, Mutation } from "./mutation.ts";

@@ -1,6 +1,6 @@
 /** Increments of single processes: each is in the sum exactly as often as its caller was told. */
 import type { Change } from "../model/database.ts";
-import { noncesOf } from "../model/rules.ts";
+import { noncesOf } from "../model/marks.ts";
 import { type Fields, isEqual, isMap, type Micros, type Value } from "../model/values.ts";
 import type { Process } from "../scheduler.ts";
 import type { Fail } from "./violation.ts";

@@ -1,0 +1,36 @@
+/** The marks of writes, in shards and in counter documents. */
+import { NONCE_BYTES } from "../../../core/src/index.ts";
+import { planted } from "../mutations/mutation.ts";
+import { type Fields, isEqual, isMap, type Micros, microsOf, type Value } from "./values.ts";
+
+/** The fields of a document before and after a write. */
+export interface Step {
+  readonly before: Fields;
+  readonly after: Fields;
+}
+
+/** A window gets one nonce at its end, and the request time. @param most  it has fewer nonces before */
+export function isMarked(before: Value | undefined, after: Value | undefined, time: Micros, most: number): boolean {
+  const { at, nonces, ...rest } = mapOf(after);
+  const known = noncesOf(before);
+  if (known.length >= most) return false;
+  if (microsOf(at) !== time || !Array.isArray(nonces) || Object.keys(rest).length > 0) return false;
+  const nonce: unknown = nonces.at(-1);
+  return isAppended(nonces, known) && nonce instanceof Uint8Array && nonce.length === NONCE_BYTES;
+}
+
+/** Whether exactly one nonce was appended. A replay appends none, because `arrayUnion` finds its nonce. */
+export function isAppended(nonces: readonly Value[], known: readonly Value[]): boolean {
+  if (planted.withoutRule === "the nonce is new") return true;
+  return nonces.length === known.length + 1 && isEqual(nonces.slice(0, -1), known);
+}
+
+/** The nonces of a window. */
+export function noncesOf(window: Value | undefined): readonly Value[] {
+  const { nonces } = mapOf(window);
+  return Array.isArray(nonces) ? nonces : [];
+}
+
+export function mapOf(value: Value | undefined): Fields {
+  return isMap(value) ? (value as Fields) : {};
+}
