@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { withPolicy } from "../../testkit/rules.ts";
 import { accepts, newCounter, PROJECT, RULES, read, refuses, store } from "./environment.ts";
-import { numberOf } from "./fuzz/oracle.ts";
+import { numberOf } from "./fuzz/values.ts";
 import { database, type Write } from "./rest.ts";
 import {
   add,

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { beforeAll, expect } from "vitest";
 import { withPolicy } from "../../testkit/rules.ts";
-import { numberOf } from "./fuzz/oracle.ts";
+import { numberOf } from "./fuzz/values.ts";
 import { LIMITED, withLimits } from "./limitedRules.ts";
 import { ADMIN, type Claims, type Database, database, type Fields, type User, type Write } from "./rest.ts";
 import { set } from "./writes.ts";

@@ -1,5 +1,5 @@
 /** Writes over REST, from fields as an app gives them to an SDK; and valid increments, likes and unlikes. */
-import { integer, nonceOf } from "./fuzz/oracle.ts";
+import { integer, nonceOf } from "./fuzz/values.ts";
 import type { Fields, Value, Write } from "./rest.ts";
 
 /** What the server does with a field. */

@@ -7,9 +7,10 @@ import type { User, Value, Write } from "../rest.ts";
 import { AMOUNTS, CORRUPTIONS, type Corrupt, type Corruption, TIMES } from "./corruptions.ts";
 import { directIncrement, directToggle, directWrongly, paidDirectClap } from "./direct.ts";
 import { oldUpdate, oldWrongly } from "./oldClients.ts";
-import { BUCKETS, FOREIGN_SHARD_IDS, hashOf, integer, marksOf, SHARD_IDS, textOf, UIDS, visitorsOf } from "./oracle.ts";
+import { BUCKETS, FOREIGN_SHARD_IDS, hashOf, SHARD_IDS, visitorsOf } from "./oracle.ts";
 import { giveBack, take, takeWrongly } from "./takes.ts";
 import { cheat, paidClap, paidNote } from "./uses.ts";
+import { integer, marksOf, textOf, UIDS } from "./values.ts";
 import {
   type BatchContext,
   choose,

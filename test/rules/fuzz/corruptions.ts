@@ -1,7 +1,8 @@
 /** Corruptions of a write. Each violates one rule, or tests its limits. */
 
 import type { User, Value, Write } from "../rest.ts";
-import { FOREIGN_SHARD_IDS, integer, marksOf, noncesOf, numberOf, SHARD_IDS, UIDS } from "./oracle.ts";
+import { FOREIGN_SHARD_IDS, SHARD_IDS } from "./oracle.ts";
+import { integer, marksOf, noncesOf, numberOf, UIDS } from "./values.ts";
 import {
   type BatchContext,
   choose,

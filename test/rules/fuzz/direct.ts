@@ -2,8 +2,8 @@
 import type { Fields, Value, Write } from "../rest.ts";
 import { BAD_NONCES, TIMES } from "./corruptions.ts";
 import { directOf, isOver, windowName } from "./directOracle.ts";
-import { fieldsOfMap, integer, noncesOf, numberOf, textOf, UIDS } from "./oracle.ts";
 import { limitFor } from "./uses.ts";
+import { fieldsOfMap, integer, noncesOf, numberOf, textOf, UIDS } from "./values.ts";
 import { type BatchContext, choose, entry, incrementWrite, list, newNonce, text } from "./writes.ts";
 
 /** What a write says, where that is not what an honest one says. */

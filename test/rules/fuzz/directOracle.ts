@@ -12,7 +12,7 @@ import {
   type Span,
   textOf,
   UIDS,
-} from "./oracle.ts";
+} from "./values.ts";
 
 /** Counters whose increments go to their documents. */
 export interface DirectCounters {

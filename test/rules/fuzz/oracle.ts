@@ -13,6 +13,21 @@ import {
   initialDirectDocuments,
 } from "./directOracle.ts";
 
+import {
+  faultOfWindow,
+  fieldsOfMap,
+  integer,
+  isEqual,
+  isWithin,
+  marksOf,
+  markWindows,
+  nonceOf,
+  numberOf,
+  type Span,
+  textOf,
+  UIDS,
+} from "./values.ts";
+
 /** Counters of each kind, with all paths that a batch may write. */
 export interface Counters {
   readonly open: string;
@@ -37,8 +52,6 @@ export interface Counters {
 export const SHARD_IDS = ["0", "1"];
 /** Ids that clients must not write: the backend's, an index too high, another spelling of 0, no number. */
 export const FOREIGN_SHARD_IDS = ["base", "10000", "00", "add-x"];
-/** Alice and Bob send batches. Carol has an entry and sends none. */
-export const UIDS = ["alice", "bob", "carol"];
 
 /** The hash of a visitor. */
 export function hashOf(user: string): string {
@@ -161,12 +174,6 @@ export function initialDocuments({ open, perUser, stock, old, direct }: Counters
       at: { timestampValue: "2020-01-01T00:00:00Z" },
     }),
   ];
-}
-
-/** When a batch was sent and answered, in milliseconds since the epoch. The emulator has the same clock. */
-export interface Span {
-  readonly from: number;
-  readonly to: number;
 }
 
 /** @returns the violation that an accepted batch has caused, if any */
@@ -370,90 +377,10 @@ function faultOfMarks(before: Fields, after: Fields, hits: number, span: Span): 
   return undefined;
 }
 
-/** A window that a write has marked. */
-export function faultOfWindow(
-  name: string,
-  before: Value | undefined,
-  after: Value | undefined,
-  hits: number,
-  span: Span,
-) {
-  const window = fieldsOfMap(after);
-  const foreign = Object.keys(window).filter((field) => !["at", "nonces"].includes(field));
-  if (foreign.length > 0) return `has a window with the fields ${foreign}`;
-  if (!isWithin(window.at, span)) return `has a window of ${JSON.stringify(window.at)}`;
-  const [old, nonces] = [noncesOf(before), noncesOf(after)];
-  if (!isEqual(nonces.slice(0, old.length), old)) return `lost nonces of the window ${name}`;
-  const added = nonces.slice(old.length);
-  if (added.length < 1 || added.length > hits) return `${hits} writes added ${added.length} nonces`;
-  const odd = added.filter((nonce) => Buffer.from(String(nonce.bytesValue ?? ""), "base64").length !== 5);
-  if (odd.length > 0) return `has the nonces ${JSON.stringify(odd)}`;
-  if (new Set(nonces.map(canonical)).size < nonces.length) return `has a nonce twice in the window ${name}`;
-  return undefined;
-}
-
-/** A nonce of five bytes, different for each number. */
-export function nonceOf(n: number): Value {
-  const bytes = Buffer.alloc(5);
-  bytes.writeInt32BE(n);
-  return { bytesValue: bytes.toString("base64") };
-}
-
-/** The `marks` of a shard. */
-export function markWindows(windows: Record<string, [at: string, ...nonces: Value[]]>): Value {
-  const fields = Object.entries(windows).map(([name, [timestampValue, ...values]]) => [
-    name,
-    { mapValue: { fields: { at: { timestampValue }, nonces: { arrayValue: { values } } } } },
-  ]);
-  return { mapValue: { fields: Object.fromEntries(fields) } };
-}
-
-/** The fields of a map; none of what is no map. */
-export function fieldsOfMap(map: Value | undefined): Fields {
-  return (map?.mapValue as { fields?: Fields } | undefined)?.fields ?? {};
-}
-
-export function noncesOf(window: Value | undefined): Value[] {
-  return (fieldsOfMap(window).nonces?.arrayValue as { values?: Value[] } | undefined)?.values ?? [];
-}
-
-export function integer(value: number): Value {
-  return { integerValue: String(value) };
-}
-
-export function numberOf(value: Value | undefined): number | undefined {
-  const number = value?.integerValue ?? value?.doubleValue;
-  return number === undefined ? undefined : Number(number);
-}
-
-export function textOf(value: Value | undefined): string | undefined {
-  return value?.stringValue as string | undefined;
-}
-
-export function marksOf(shard: Fields | undefined): Fields {
-  return (shard?.marks?.mapValue as { fields?: Fields } | undefined)?.fields ?? {};
-}
-
 function written(before: Fields | undefined, after: Fields | undefined): number {
   return (numberOf(after?.writes) ?? 0) - (numberOf(before?.writes) ?? 0);
 }
 
 function count(shard: Fields | undefined): number {
   return numberOf(shard?.count) ?? 0;
-}
-
-function isWithin(at: Value | undefined, { from, to }: Span): boolean {
-  const time = Date.parse(String(at?.timestampValue));
-  return from <= time && time <= to;
-}
-
-/** Compares regardless of the order of fields. */
-export function isEqual(a: unknown, b: unknown): boolean {
-  return canonical(a) === canonical(b);
-}
-
-function canonical(value: unknown): string {
-  if (typeof value !== "object" || value === null) return String(JSON.stringify(value));
-  const fields = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${canonical(field)}`)}}`;
 }

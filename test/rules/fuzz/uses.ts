@@ -1,7 +1,8 @@
 /** Uses of a rate limit with what they pay for, and ways to cheat. */
 import type { Value, Write } from "../rest.ts";
 import { TIMES } from "./corruptions.ts";
-import { integer, LIMIT, slotsOf, textOf, UIDS } from "./oracle.ts";
+import { LIMIT, slotsOf } from "./oracle.ts";
+import { integer, textOf, UIDS } from "./values.ts";
 import { type BatchContext, choose, incrementWrite, setField, text } from "./writes.ts";
 
 const DAY = 86_400_000;
