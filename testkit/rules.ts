@@ -4,7 +4,11 @@ import { readFileSync } from "node:fs";
 const DEFAULT_RULES = readFileSync(new URL("../firestore.rules", import.meta.url), "utf8");
 
 /** The groups of the tests' deployments that have windows, a history, or mirrors. */
-export const CHOSEN = { windows: ["windows", "score"], history: ["history", "views"], mirrors: ["comments", "mirrored"] };
+export const CHOSEN = {
+  windows: ["windows", "score"],
+  history: ["history", "views"],
+  mirrors: ["comments", "mirrored"],
+};
 
 /**
  * The rules of most tests: every group that no function of the policy names is open, and every client sums shards. So a test has groups of its

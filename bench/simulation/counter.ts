@@ -1,6 +1,6 @@
 /** One simulated counter: its shards, its counter document, and what the functions know about them. */
 import type { ListedShard } from "../../admin/src/internal.ts";
-import { BASE_SHARD, directWay, MARK_WINDOWS, type ReadDirect } from "../../core/src/index.ts";
+import { BASE_SHARD, DIRECT_WINDOWS, directWay, type ReadDirect } from "../../core/src/index.ts";
 import { BYTES, readUnits } from "../../costs/src/index.ts";
 import { toTimestamp } from "../../functions/src/counter/fields.ts";
 import { toMillis } from "../../functions/src/counter/time.ts";
@@ -69,8 +69,8 @@ export function generationFor(copy: DocumentCopy): number | undefined {
 
 /** The document after a write of a client. */
 export function afterDirectWrite({ direct, ...copy }: DocumentCopy, generation: number, now: Millis): DocumentCopy {
-  const window = generation % MARK_WINDOWS;
-  const { [(generation + 1) % MARK_WINDOWS]: _, ...kept } = direct?.windows ?? {};
+  const window = generation % DIRECT_WINDOWS;
+  const { [(generation + 1) % DIRECT_WINDOWS]: _, ...kept } = direct?.windows ?? {};
   const windows = { ...kept, [window]: { at: now, marks: (kept[window]?.marks ?? 0) + 1 } };
   return { ...copy, exists: true, direct: { open: true, generation, count: (direct?.count ?? 0) + 1, windows } };
 }
@@ -149,7 +149,7 @@ export class Counter {
   /** The functions publish a change of `direct`. */
   publishDirect({ open = true, generation }: DirectChange): void {
     const { windows = {}, count = 0, generation: before = 0 } = this.direct ?? {};
-    const { [(generation ?? -1) % MARK_WINDOWS]: _, ...kept } = windows;
+    const { [(generation ?? -1) % DIRECT_WINDOWS]: _, ...kept } = windows;
     this.direct = { open, generation: generation ?? before, count, windows: kept };
   }
 
@@ -157,7 +157,7 @@ export class Counter {
   parsedDirect(): Direct | undefined {
     if (!this.direct) return undefined;
     const { windows, ...direct } = this.direct;
-    const windowOf = (before: number) => windows[(direct.generation - before + MARK_WINDOWS) % MARK_WINDOWS];
+    const windowOf = (before: number) => windows[(direct.generation - before + DIRECT_WINDOWS) % DIRECT_WINDOWS];
     return { ...direct, marks: windowOf(0)?.marks ?? 0, lastWrite: windowOf(0)?.at, lastWriteBefore: windowOf(1)?.at };
   }
 

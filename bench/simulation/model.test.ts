@@ -172,5 +172,5 @@ test.each([0.03, 0.1, 0.2, 0.3])("at %d increments a second it costs what `estim
   const { items, increments } = monthlyCosts({ ...many, ...young }, PRICES.nam5);
   const estimated = items.filter(({ id }) => id !== "sweeps" && id !== "invocations");
   const dollars = estimated.reduce((sum, one) => sum + one.dollars, 0);
-  expect(Math.abs(perMillion({ dollars, increments }) / simulated - 1)).toBeLessThan(0.04);
+  expect(Math.abs(perMillion({ dollars, increments }) / simulated - 1)).toBeLessThan(0.05);
 });

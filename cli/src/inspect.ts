@@ -5,8 +5,8 @@ import type { CounterRef } from "../../admin/src/index.ts";
 import { counterDoc, sumOfListed } from "../../admin/src/internal.ts";
 import {
   CORRECTIONS,
+  DIRECT_WINDOWS,
   type DirectFields,
-  MARK_WINDOWS,
   MAX_DIRECT_MARKS,
   SHARDS,
   windowTotals,
@@ -102,7 +102,7 @@ function directOf(counter: FirebaseFirestore.DocumentSnapshot): DirectReport | n
   const direct: Partial<DirectFields<unknown>> | undefined = counter.get("direct");
   if (!direct) return null;
   const { open = false, generation = 0, count = 0, writes = 0, marks = {} } = direct;
-  return { open, generation, marks: marks[generation % MARK_WINDOWS]?.nonces.length ?? 0, count, writes };
+  return { open, generation, marks: marks[generation % DIRECT_WINDOWS]?.nonces.length ?? 0, count, writes };
 }
 
 function printReport(report: CounterReport, target: DatabaseTarget): void {

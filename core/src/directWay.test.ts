@@ -5,10 +5,10 @@ import { MAX_DIRECT_MARKS } from "./layout.ts";
 const at = (millis: number) => ({ toMillis: () => 1_767_225_600_000 + millis });
 const nonces = (count: number) => Array.from({ length: count }, (_, n) => n);
 
-/** An open document in generation 7, whose window is 2. @param millis  from the last write of the generation before */
+/** An open document in generation 7, whose window is 7. @param millis  from the last write of the generation before */
 function opened(marks: number, millis?: number): ReadDirect {
-  const before = millis !== undefined && { 1: { at: at(0), nonces: nonces(MAX_DIRECT_MARKS) } };
-  return { open: true, generation: 7, marks: { ...before, 2: { at: at(millis ?? 0), nonces: nonces(marks) } } };
+  const before = millis !== undefined && { 6: { at: at(0), nonces: nonces(MAX_DIRECT_MARKS) } };
+  return { open: true, generation: 7, marks: { ...before, 7: { at: at(millis ?? 0), nonces: nonces(marks) } } };
 }
 
 test.each<[what: string, direct: ReadDirect, generation: number | undefined]>([
@@ -23,7 +23,7 @@ test.each<[what: string, direct: ReadDirect, generation: number | undefined]>([
   ["four marks a minute later", opened(4, 60_001), 8],
   ["four marks a minute later to the millisecond, which may be less to the microsecond", opened(4, 60_000), undefined],
   ["four marks sooner", opened(4, 59_000), undefined],
-  ["nonces that are no list", { open: true, generation: 7, marks: { 2: { at: at(0), nonces: 4 as never } } }, 7],
+  ["nonces that are no list", { open: true, generation: 7, marks: { 7: { at: at(0), nonces: 4 as never } } }, 7],
 ])("%s", (_, direct, generation) => {
   expect(directWay(direct)._generation).toBe(generation);
 });
@@ -42,7 +42,7 @@ test.each([
 
 test("without functions, the next generation does not begin beside a write of this client that has no timestamp", () => {
   const { marks, ...direct } = opened(4, 1_000) as NonNullable<ReadDirect>;
-  const pending = { ...marks, 2: { at: null, nonces: nonces(MAX_DIRECT_MARKS) } };
+  const pending = { ...marks, 7: { at: null, nonces: nonces(MAX_DIRECT_MARKS) } };
   expect(directWay({ ...direct, marks: pending })._withoutFunctions).toBeUndefined();
 });
 

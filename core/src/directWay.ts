@@ -12,7 +12,7 @@
  *
  * A generation that filled up fast shows a crowd, before the functions can: its writers choose among as many shards as the crowd needs.
  */
-import { type DirectFields, MARK_WINDOWS, MAX_DIRECT_MARKS, SLOW_GENERATION_SECONDS } from "./layout.ts";
+import { DIRECT_WINDOWS, type DirectFields, MAX_DIRECT_MARKS, SLOW_GENERATION_SECONDS } from "./layout.ts";
 
 /** A timestamp of any SDK. */
 interface Instant {
@@ -41,19 +41,19 @@ export function directWay(direct: ReadDirect): DirectWay {
   if (direct === null) return { _generation: 0, _room: MAX_DIRECT_MARKS };
   const { open, generation = 0, marks = {} } = direct ?? {};
   if (!open) return {};
-  const now = marks[generation % MARK_WINDOWS];
-  const before = marks[(generation + MARK_WINDOWS - 1) % MARK_WINDOWS];
+  const now = marks[generation % DIRECT_WINDOWS];
+  const before = marks[(generation + DIRECT_WINDOWS - 1) % DIRECT_WINDOWS];
   const room = MAX_DIRECT_MARKS - (now?.nonces.length ?? 0);
   if (room > 0) return { _generation: generation, _room: room };
-  // By what is stored, so that a refusal is one for ever. A write of this client without a timestamp was made just now.
-  const millis = (now?.at?.toMillis() ?? 0) - (before?.at?.toMillis() ?? Number.NEGATIVE_INFINITY);
+  // By what is stored, so that a refusal is one for ever. A write of this client in the SDK's queue has no timestamp yet.
+  if (!now?.at || (before && !before.at)) return {};
+  const millis = before?.at ? now.at.toMillis() - before.at.toMillis() : Number.POSITIVE_INFINITY;
   // Firestore compares microseconds, so exactly a minute may be less.
   if (millis > SLOW_GENERATION_SECONDS * 1_000) return { _generation: generation + 1, _room: MAX_DIRECT_MARKS };
   // Half as many more as one write a second takes.
   const needed = (1_500 * MAX_DIRECT_MARKS) / Math.max(millis, 1);
   return {
     _shards: Math.min(Math.round(needed), MOST_CROWD_SHARDS),
-    // Not beside a write of this client without a timestamp: the generation may not be full yet.
-    ...(now?.at && { _withoutFunctions: generation + 1 }),
+    _withoutFunctions: generation + 1,
   };
 }

@@ -43,6 +43,7 @@ export {
   counterPath,
   DEFAULT_COLLECTION,
   DIRECT,
+  DIRECT_WINDOWS,
   type DirectFields,
   ENTRIES,
   type EntryDocument,

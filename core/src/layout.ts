@@ -42,7 +42,7 @@ export interface DirectFields<Timestamp, Nonce = unknown> {
   count: number;
   /** How many direct writes there were. Never falls. */
   writes: number;
-  /** Generation modulo {@link MARK_WINDOWS} → its marks. A write removes the window of the next generation, which is the oldest one. */
+  /** Generation modulo {@link DIRECT_WINDOWS} → its marks. A write removes the window of the next generation, which is the oldest one. */
   marks: Record<string, MarkWindow<Timestamp, Nonce>>;
 }
 
@@ -149,6 +149,13 @@ export const MARK_LIFETIME_SECONDS = 120;
 
 /** The size of a nonce. It must differ from the others in its window: 61 on a shard with a write a second. */
 export const NONCE_BYTES = 5;
+
+/**
+ * How many windows the marks of direct increments have: one per generation. A write removes the window of the generation that was seven
+ * before its own. The functions begin a generation when the last one took 20 seconds or more, so marks stay for two minutes at least.
+ * `firestore.rules` has the same number.
+ */
+export const DIRECT_WINDOWS = 8;
 
 /** How many writes a generation takes. `firestore.rules` has the same number. */
 export const MAX_DIRECT_MARKS = 4;

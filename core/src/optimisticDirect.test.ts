@@ -5,7 +5,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { runs } from "../testing/runs.ts";
-import { MARK_WINDOWS, MAX_DIRECT_MARKS } from "./layout.ts";
+import { DIRECT_WINDOWS, MAX_DIRECT_MARKS } from "./layout.ts";
 import { OptimisticTotal, type OwnIncrement } from "./optimisticTotal.ts";
 import { type IncrementPlan, planIncrement } from "./writePlan.ts";
 
@@ -60,12 +60,12 @@ class World {
         this.#write(number, this.#nonce(), stored.generation + Number(isFull(stored)));
         break;
       case "crowd":
-        for (let n = 0; n < MARK_WINDOWS * MAX_DIRECT_MARKS; n++) this.happen(["others", 1]);
+        for (let n = 0; n < DIRECT_WINDOWS * MAX_DIRECT_MARKS; n++) this.happen(["others", 1]);
         break;
       case "publish": {
         const { generation, marks } = stored;
         const next = generation + Number(isFull(stored));
-        const { [`${next % MARK_WINDOWS}`]: _, ...kept } = marks;
+        const { [`${next % DIRECT_WINDOWS}`]: _, ...kept } = marks;
         const isNext = next > generation;
         const changed = { generation: next, marks: isNext ? kept : marks };
         this.#versions.push({ ...stored, ...changed, total: stored.total + number, asOf: stored.asOf + 1 });
@@ -165,7 +165,7 @@ class World {
   #write(by: number, nonce: Uint8Array, generation: number, own?: Own): boolean {
     const stored = this.#versions.at(-1) as Version;
     if (generation !== stored.generation + Number(isFull(stored))) return false;
-    const [name, next] = [`${generation % MARK_WINDOWS}`, `${(generation + 1) % MARK_WINDOWS}`];
+    const [name, next] = [`${generation % DIRECT_WINDOWS}`, `${(generation + 1) % DIRECT_WINDOWS}`];
     const { [next]: _, ...marks } = { ...stored.marks, [name]: [...(stored.marks[name] ?? []), nonce] };
     const includes = own ? [...stored.includes, own] : stored.includes;
     this.#versions.push({ ...stored, total: stored.total + by, generation, marks, includes });
@@ -193,12 +193,12 @@ class World {
   }
 
   #isTooOld({ generation = 0 }: IncrementPlan, { generation: current } = this.received): boolean {
-    return current >= generation + MARK_WINDOWS - 1;
+    return current >= generation + DIRECT_WINDOWS - 1;
   }
 }
 
 function isFull({ generation, marks }: Version): boolean {
-  return (marks[`${generation % MARK_WINDOWS}`]?.length ?? 0) >= MAX_DIRECT_MARKS;
+  return (marks[`${generation % DIRECT_WINDOWS}`]?.length ?? 0) >= MAX_DIRECT_MARKS;
 }
 
 function pick(own: readonly Own[], which: number, states: readonly Own["state"][]): Own | undefined {

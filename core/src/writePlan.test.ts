@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
+  DIRECT_WINDOWS,
   MARK_LIFETIME_SECONDS,
   MARK_WINDOW_MILLIS,
   MARK_WINDOWS,
@@ -61,13 +62,15 @@ describe("the plan of an increment", () => {
             path: "c/x",
             shard: "direct",
             generation,
-            window: `${generation % MARK_WINDOWS}`,
-            expired: `${(generation + 1) % MARK_WINDOWS}`,
+            window: `${generation % DIRECT_WINDOWS}`,
+            expired: `${(generation + 1) % DIRECT_WINDOWS}`,
           });
         },
       ),
     );
     expect(rules).toContain(`isMarked(before.get([name, 'nonces'], []), after[name], ${MAX_DIRECT_MARKS})`);
+    expect(rules).toContain(`string(generation % ${DIRECT_WINDOWS})`);
+    expect(rules).toContain(`(generation + ${DIRECT_WINDOWS - 1}) % ${DIRECT_WINDOWS}`);
     expect(rules).toContain(`last.get('nonces', []).size() >= ${MAX_DIRECT_MARKS}`);
     expect(rules).toContain(`before.at + duration.value(${SLOW_GENERATION_SECONDS}, 's') <= last.at`);
   });

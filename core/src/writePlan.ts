@@ -2,7 +2,15 @@
  * The writes of one increment, as plain data. Each SDK converts a plan to its own writes; clients for other platforms are
  * tested with the same plans (`docs/vectors.json`).
  */
-import { DIRECT, entryPath, MARK_WINDOW_MILLIS, MARK_WINDOWS, NONCE_BYTES, shardsPath } from "./layout.ts";
+import {
+  DIRECT,
+  DIRECT_WINDOWS,
+  entryPath,
+  MARK_WINDOW_MILLIS,
+  MARK_WINDOWS,
+  NONCE_BYTES,
+  shardsPath,
+} from "./layout.ts";
 import type { Random } from "./shardSelection.ts";
 
 /**
@@ -22,7 +30,7 @@ export interface IncrementPlan {
   readonly group?: string | undefined;
   /** Added to `count`. */
   readonly by: number;
-  /** The window of `marks` that gets the nonce: `"0"` to `"4"`. */
+  /** The window of `marks` that gets the nonce: `"0"` to `"4"`, in the counter document to `"7"`. */
   readonly window: string;
   /**
    * Of a shard: the window whose marks have expired, if the clock of this device is right. A write that can be made again without may remove
@@ -54,7 +62,8 @@ export function planIncrement(
 ): IncrementPlan {
   // Any number gives a window, because a clock may show any.
   const isDirect = typeof place === "number";
-  const window = ((isDirect ? place : Math.abs(now / MARK_WINDOW_MILLIS)) % MARK_WINDOWS) | 0;
+  const windows = isDirect ? DIRECT_WINDOWS : MARK_WINDOWS;
+  const window = ((isDirect ? place : Math.abs(now / MARK_WINDOW_MILLIS)) % windows) | 0;
   return {
     path: isDirect ? counter : `${shardsPath(counter)}/${place}`,
     shard: isDirect ? DIRECT : place,
@@ -62,7 +71,7 @@ export function planIncrement(
     by,
     window: `${window}`,
     // Its last writes were planned between 183 and 305 seconds ago, and the next ones will be in a minute at most.
-    expired: `${(window + 1) % MARK_WINDOWS}`,
+    expired: `${(window + 1) % windows}`,
     nonce: Uint8Array.from({ length: NONCE_BYTES }, () => random() * 256),
     entry: once && entryPath(counter, once),
   };

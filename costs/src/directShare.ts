@@ -4,10 +4,10 @@
  *
  *     a minute or more        the next increment begins the next generation
  *     between                 the next increment goes to the shard; its publish begins the next generation
- *     less than 20 seconds    increments go to the shard until one comes late enough to show a calm counter
+ *     less than 20 seconds    increments go to the shard for two minutes, and then until one comes late enough to show a calm counter
  */
 import { MAX_DIRECT_MARKS, SLOW_GENERATION_SECONDS } from "../../core/src/index.ts";
-import { CALM_RATE, FAST_GENERATION } from "../../functions/src/decisions.ts";
+import { CALM_RATE, CLOSED_TIME, FAST_GENERATION } from "../../functions/src/decisions.ts";
 
 /** @param rate  increments per second */
 export function directShare(rate: number): number {
@@ -17,7 +17,7 @@ export function directShare(rate: number): number {
   const [begunByClient, begunByPublish] = [MAX_DIRECT_MARKS, MAX_DIRECT_MARKS + 1];
   const byClients = slow(begunByPublish) / (1 - slow(begunByClient) + slow(begunByPublish));
   const closed = byClients * fast(begunByClient) + (1 - byClients) * fast(begunByPublish);
-  const untilCalm = 1 + Math.exp(rate / CALM_RATE);
+  const untilCalm = (rate * CLOSED_TIME) / 1_000 + Math.exp(rate / CALM_RATE);
   // A difference of nearly equal numbers may be just below zero.
   const onShard = Math.max(1 - byClients - closed, 0) + Math.max(closed, 0) * untilCalm;
   return MAX_DIRECT_MARKS / (MAX_DIRECT_MARKS + onShard);

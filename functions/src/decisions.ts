@@ -7,7 +7,7 @@ export type { AggregateResult } from "./counter/aggregate.ts";
 export { decideScaling } from "./counter/autoscale.ts";
 export type { Cause, ScheduledTask } from "./counter/cause.ts";
 export { decide, isAnswered } from "./counter/decide.ts";
-export { CALM_RATE, type DirectChange, directChange, FAST_GENERATION } from "./counter/direct.ts";
+export { CALM_RATE, CLOSED_TIME, type DirectChange, directChange, FAST_GENERATION } from "./counter/direct.ts";
 export { isPollLost, publishInterval } from "./counter/interval.ts";
 export { expiredWindows, LOOKS, shardsToLookAt } from "./counter/markLooks.ts";
 export { type Measurement, shardsBeyond } from "./counter/measurement.ts";

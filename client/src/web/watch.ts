@@ -10,9 +10,9 @@ import {
 } from "firebase/firestore";
 import {
   type CounterObserver,
+  DIRECT_WINDOWS,
   type HasMark,
   type IncrementPlan,
-  MARK_WINDOWS,
   MAX_COMMIT_MS,
   MAX_PUBLISH_DELAY_MS,
   OptimisticTotal,
@@ -318,7 +318,7 @@ export function ownIncrements(counter: Counter): OwnIncrements {
 
 /** Whether the marks of the increment's generation may have been removed. */
 function isTooOld({ generation = 0 }: IncrementPlan, direct: ReadDirect): boolean {
-  return (direct?.generation ?? 0) >= generation + MARK_WINDOWS - 1;
+  return (direct?.generation ?? 0) >= generation + DIRECT_WINDOWS - 1;
 }
 
 export function micros(at: Timestamp | null | undefined): number {

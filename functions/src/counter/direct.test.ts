@@ -11,7 +11,8 @@ const open: Direct = { open: true, generation: 7, count: 3, marks: 4, lastWrite:
 /** What the field is before a publish. */
 const FIELDS = {
   "no field": undefined,
-  closed: { ...open, open: false },
+  "closed, last written two minutes before": { ...open, open: false, lastWrite: idle.asOf - 120_000 },
+  "closed, written since": { ...open, open: false, lastWrite: idle.asOf - 119_999 },
   "not full": { ...open, marks: 3, lastWrite: 80_001 },
   "full after 20 s": open,
   "full sooner": { ...open, lastWrite: 99_999 },
@@ -34,11 +35,12 @@ const PUBLISHES = {
   "without direct increments": { config: { direct: false } },
 } satisfies Record<string, { next?: Partial<typeof idle>; config?: Partial<CounterConfig> }>;
 
-type Change = "next" | "first" | "close" | undefined;
+type Change = "next" | "first" | "reopen" | "close" | undefined;
 /** A counter that clients must not write. */
 const SHUT = {
   "no field": undefined,
-  closed: undefined,
+  "closed, last written two minutes before": undefined,
+  "closed, written since": undefined,
   "not full": "close",
   "full after 20 s": "close",
   "full sooner": "close",
@@ -47,7 +49,8 @@ const SHUT = {
 const CHANGES: Record<keyof typeof PUBLISHES, Record<keyof typeof FIELDS, Change>> = {
   calm: {
     "no field": "first",
-    closed: "next",
+    "closed, last written two minutes before": "reopen",
+    "closed, written since": undefined,
     "not full": undefined,
     "full after 20 s": "next",
     "full sooner": "close",
@@ -55,7 +58,8 @@ const CHANGES: Record<keyof typeof PUBLISHES, Record<keyof typeof FIELDS, Change
   },
   "not calm": {
     "no field": undefined,
-    closed: undefined,
+    "closed, last written two minutes before": undefined,
+    "closed, written since": undefined,
     "not full": undefined,
     "full after 20 s": "next",
     "full sooner": "close",
@@ -79,7 +83,8 @@ test.each(cases)("a publish %s of a document that is: %s", (publish, field, chan
   const direct = FIELDS[field as keyof typeof FIELDS];
   const expected = {
     next: { open: true, generation: 8 },
-    first: { open: true, generation: 1 },
+    first: { open: true, generation: 2 },
+    reopen: { open: true, generation: 9 },
     close: { open: false },
     none: undefined,
   };
@@ -93,7 +98,7 @@ describe("the update of the field", () => {
     expect(directUpdate({ open: true, generation: 8 }, false)).toEqual({
       "direct.open": true,
       "direct.generation": 8,
-      "direct.marks.3": FieldValue.delete(),
+      "direct.marks.0": FieldValue.delete(),
     });
   });
 

@@ -2,7 +2,7 @@
  * Direct increments: clients merge increments into the counter document while the counter is calm. Then no function runs. The functions
  * open the document to clients and close it, with a publish.
  *
- *                    calm: the next generation
+ *                  calm: the next but one
  *        closed ─────────────────────────────▶ open ──┐ full after 20 s or more: the next generation
  *           ▲                                  │  ▲   │
  *           └──────────────────────────────────┘  └───┘
@@ -14,7 +14,7 @@
  * Generations never come back. So a write that was refused because its generation was full, over or closed is refused for ever, and its
  * client may count on a shard instead.
  */
-import { MAX_DIRECT_MARKS } from "../../../core/src/index.ts";
+import { MARK_LIFETIME_SECONDS, MAX_DIRECT_MARKS } from "../../../core/src/index.ts";
 import type { Millis } from "./time.ts";
 import type { CorePublished, CounterConfig, CounterState, Direct } from "./types.ts";
 
@@ -23,6 +23,12 @@ export const FAST_GENERATION: Millis = 20_000;
 
 /** Shard writes per second, averaged over seconds, below which a closed counter is opened. */
 export const CALM_RATE = 0.1;
+
+/**
+ * How long after its last direct write a closed counter is opened at the earliest. Its marks are then no longer needed: the SDK does not
+ * send a write again that late.
+ */
+export const CLOSED_TIME: Millis = MARK_LIFETIME_SECONDS * 1_000;
 
 /** What the shards had at a publish, or what was counted instead; 0 before the first one. */
 export function shardTotalOf(published: Pick<CorePublished, "total" | "directCount"> | undefined): number {
@@ -39,7 +45,7 @@ export type DirectChange = Partial<Pick<Direct, "open" | "generation">>;
  */
 export function directChange(
   { direct, ...state }: Partial<CounterState>,
-  { phase, rate, shardCount, total }: Pick<CorePublished, "phase" | "rate" | "shardCount" | "total">,
+  { asOf, phase, rate, shardCount, total }: Pick<CorePublished, "asOf" | "phase" | "rate" | "shardCount" | "total">,
   config: CounterConfig,
 ): DirectChange | undefined {
   const mayOpen =
@@ -50,10 +56,12 @@ export function directChange(
     Number.isSafeInteger(total) &&
     !config.plans.some((feature) => feature.needsPublishes?.(state, config));
   if (!mayOpen) return direct?.open ? { open: false } : undefined;
-  const next = { open: true, generation: (direct?.generation ?? 0) + 1 };
-  if (!direct?.open) return rate < CALM_RATE ? next : undefined;
+  const { generation = 0, lastWrite = 0 } = direct ?? {};
+  // A client may have named the next generation before the counter was closed. Its refused write must not come back.
+  if (!direct?.open)
+    return rate < CALM_RATE && asOf - lastWrite >= CLOSED_TIME ? { open: true, generation: generation + 2 } : undefined;
   if (direct.marks < MAX_DIRECT_MARKS) return undefined;
-  return isFast(direct) ? { open: false } : next;
+  return isFast(direct) ? { open: false } : { open: true, generation: generation + 1 };
 }
 
 function isFast({ lastWrite = 0, lastWriteBefore }: Direct): boolean {

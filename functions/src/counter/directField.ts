@@ -1,6 +1,6 @@
 /** The field `direct` as Firestore has it: parsed, because a server may have damaged it, and serialized. */
 import { type DocumentSnapshot, FieldValue, type Timestamp } from "firebase-admin/firestore";
-import { type DirectFields, MARK_WINDOWS, type MarkWindow } from "../../../core/src/index.ts";
+import { DIRECT_WINDOWS, type DirectFields, type MarkWindow } from "../../../core/src/index.ts";
 import type { DirectChange } from "./direct.ts";
 import { finite, millis } from "./fields.ts";
 import type { Direct } from "./types.ts";
@@ -9,7 +9,7 @@ export function parseDirect(document: DocumentSnapshot): Direct | undefined {
   const stored: Partial<DirectFields<Timestamp>> | undefined = document.get("direct");
   if (typeof stored !== "object" || stored === null) return undefined;
   const generation = Math.max(Math.floor(finite(stored.generation)), 0);
-  const windowOf = (before: number) => stored.marks?.[(generation - before + MARK_WINDOWS) % MARK_WINDOWS];
+  const windowOf = (before: number) => stored.marks?.[(generation - before + DIRECT_WINDOWS) % DIRECT_WINDOWS];
   const writtenAt = (window: Partial<MarkWindow<Timestamp, unknown>> | undefined) => millis(window?.at) ?? undefined;
   const nonces = windowOf(0)?.nonces;
   return {
@@ -29,7 +29,7 @@ export function directUpdate({ open, generation }: DirectChange, isNew: boolean)
     ...(generation !== undefined && {
       "direct.generation": generation,
       // The oldest marks make room.
-      [`direct.marks.${generation % MARK_WINDOWS}`]: FieldValue.delete(),
+      [`direct.marks.${generation % DIRECT_WINDOWS}`]: FieldValue.delete(),
     }),
     ...(isNew && { "direct.count": 0, "direct.writes": 0 }),
   };

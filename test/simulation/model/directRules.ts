@@ -1,5 +1,5 @@
 /** The parts of `firestore.rules` about increments in the counter document. Each adds one mark, and joins a generation that never comes back. */
-import { groupOf, MARK_WINDOWS, MAX_DIRECT_MARKS, SLOW_GENERATION_SECONDS } from "../../../core/src/index.ts";
+import { DIRECT_WINDOWS, groupOf, MAX_DIRECT_MARKS, SLOW_GENERATION_SECONDS } from "../../../core/src/index.ts";
 import { planted } from "../mutations/mutation.ts";
 import { changedIn, isMarked, mapOf, noncesOf, type Step } from "./marks.ts";
 import { type Fields, type Micros, microsOf } from "./values.ts";
@@ -40,14 +40,14 @@ function joinsGeneration(old: Fields, generation: number): boolean {
 }
 
 function isFullAndSlow(marks: Fields, generation: number): boolean {
-  const windowOf = (generation: number) => mapOf(marks[(generation + MARK_WINDOWS) % MARK_WINDOWS]);
+  const windowOf = (generation: number) => mapOf(marks[(generation + DIRECT_WINDOWS) % DIRECT_WINDOWS]);
   const [last, before] = [windowOf(generation), windowOf(generation - 1)];
   if (noncesOf(last).length < MAX_DIRECT_MARKS) return planted.withoutRule === "the generation is full";
   return !before.at || microsOf(last.at) - microsOf(before.at) >= SLOW_GENERATION_SECONDS * 1e6;
 }
 
 function leavesMark(before: Fields, after: Fields, generation: number, time: Micros): boolean {
-  const [name, next] = [`${generation % MARK_WINDOWS}`, `${(generation + 1) % MARK_WINDOWS}`];
+  const [name, next] = [`${generation % DIRECT_WINDOWS}`, `${(generation + 1) % DIRECT_WINDOWS}`];
   const changed = changedIn(before, after);
   return (
     changed.every((window) => window === name || window === next) &&

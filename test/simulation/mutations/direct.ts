@@ -1,5 +1,5 @@
 /** Mistakes in increments that go to the counter document: of clients, of the rules, of publishes, of operators. */
-import { MARK_WINDOWS } from "../../../core/src/index.ts";
+import { DIRECT_WINDOWS } from "../../../core/src/index.ts";
 import type { CounterState } from "../../../functions/src/counter/types.ts";
 import { Code, type Data, type Database, Refused, type Version, type Write } from "../model/database.ts";
 import { mapOf, noncesOf } from "../model/marks.ts";
@@ -67,7 +67,7 @@ const alsoReplayingLate = ({ commit: edit, ...mutation }: Mutation): Mutation =>
 
 const GENERATION = "direct.generation";
 const isBegun = (data: Data) => data[GENERATION] !== undefined;
-const windowOf = (generation: unknown) => `direct.marks.${Number(generation) % MARK_WINDOWS}`;
+const windowOf = (generation: unknown) => `direct.marks.${Number(generation) % DIRECT_WINDOWS}`;
 
 /** Without what a publish changes of the field. */
 const withoutParts = (data: Data): Data =>
@@ -111,7 +111,7 @@ const alsoInDocument: Edit = (writes, commit, { database }: Committer) => {
   const path = entry.path.replace(/\/tallyEntries.*/, "");
   const { generation } = storedIn(database, path);
   const nonces = FieldValue.arrayUnion(Uint8Array.from({ length: 5 }, () => Math.random() * 256));
-  const marks = { [Number(generation) % MARK_WINDOWS]: { at: FieldValue.serverTimestamp(), nonces } };
+  const marks = { [Number(generation) % DIRECT_WINDOWS]: { at: FieldValue.serverTimestamp(), nonces } };
   const count = FieldValue.increment(-1);
   const direct = { generation, count, writes: FieldValue.increment(1), marks };
   return commit([...writes, { path, kind: "merge", data: { total: count, direct } as unknown as Data }]);
