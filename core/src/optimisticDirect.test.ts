@@ -27,6 +27,8 @@ interface Version {
   readonly total: number;
   readonly asOf: number;
   readonly generation: number;
+  /** How many direct writes there were. */
+  readonly writes: number;
   /** Nonces by window. */
   readonly marks: Readonly<Record<string, readonly Uint8Array[]>>;
   /** The own increments that the total includes. */
@@ -49,7 +51,7 @@ class World {
   #nonces = 0;
 
   constructor(total: number, asOf: number) {
-    this.#versions = [{ total, asOf, generation: 3, marks: {}, includes: [] }];
+    this.#versions = [{ total, asOf, generation: 3, writes: 0, marks: {}, includes: [] }];
     this.#show();
   }
 
@@ -168,7 +170,8 @@ class World {
     const [name, next] = [`${generation % DIRECT_WINDOWS}`, `${(generation + 1) % DIRECT_WINDOWS}`];
     const { [next]: _, ...marks } = { ...stored.marks, [name]: [...(stored.marks[name] ?? []), nonce] };
     const includes = own ? [...stored.includes, own] : stored.includes;
-    this.#versions.push({ ...stored, total: stored.total + by, generation, marks, includes });
+    const changed = { total: stored.total + by, writes: stored.writes + 1 };
+    this.#versions.push({ ...stored, ...changed, generation, marks, includes });
     return true;
   }
 
@@ -189,6 +192,7 @@ class World {
       received.asOf,
       fromCache,
       (plan) => has(plan) || (this.#isTooOld(plan, received) ? undefined : false),
+      received.writes + queued.length,
     );
   }
 

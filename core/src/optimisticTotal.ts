@@ -41,8 +41,8 @@ export interface OwnIncrement {
   _latest: number;
   /** The call, which has its latest plan. */
   readonly _call: { readonly _plan?: IncrementPlan } | undefined;
-  /** How many direct writes the document had when its mark was first seen. */
-  _seenAt?: number;
+  /** The plan whose mark was seen, and how many direct writes the document then had. */
+  _seen?: { readonly _plan: IncrementPlan; readonly _writes: number };
 }
 
 /** Tells of a direct increment whether the document that was read last includes it; `undefined` if its marks are too old to tell. */
@@ -168,10 +168,10 @@ export class OptimisticTotal {
     const plan = own._call?._plan;
     if (plan?.generation === undefined) return own._latest <= this.#asOf;
     const hasMark = this.#hasMark(plan);
-    if (hasMark) own._seenAt ??= this.#directWrites;
+    if (hasMark && own._seen?._plan !== plan) own._seen = { _plan: plan, _writes: this.#directWrites };
     if (hasMark || !Number.isFinite(own._latest)) return hasMark === true;
     // An unsent write of this client, which names an earlier generation, may hide the mark.
-    return hasMark === undefined || (own._seenAt ?? Number.POSITIVE_INFINITY) <= this.#directWrites;
+    return hasMark === undefined || (own._seen?._plan === plan && own._seen._writes <= this.#directWrites);
   }
 
   #mayBeIncluded({ _call, _earliest }: OwnIncrement): boolean {

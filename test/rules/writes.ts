@@ -1,4 +1,5 @@
 /** Writes over REST, from fields as an app gives them to an SDK; and valid increments, likes and unlikes. */
+import { DIRECT_WINDOWS } from "../../core/src/index.ts";
 import { integer, nonceOf } from "./fuzz/values.ts";
 import type { Fields, Value, Write } from "./rest.ts";
 
@@ -111,7 +112,7 @@ export function directIncrement(counter: string, generation = 0, changes: Direct
       generation,
       count: add(by),
       writes: add(1),
-      marks: { [generation % 5]: window(nonce()), [(generation + 1) % 5]: DELETED, ...marks },
+      marks: { [generation % DIRECT_WINDOWS]: window(nonce()), [(generation + 1) % DIRECT_WINDOWS]: DELETED, ...marks },
       ...direct,
     },
     ...others,

@@ -1,4 +1,5 @@
 /** Increments in counter documents, and ways to write what one must not. */
+import { DIRECT_WINDOWS } from "../../../core/src/index.ts";
 import type { Fields, Value, Write } from "../rest.ts";
 import { BAD_NONCES, TIMES } from "./corruptions.ts";
 import { directOf, isOver, windowName } from "./directOracle.ts";
@@ -117,7 +118,9 @@ export function directWrongly(context: BatchContext, user: string, shard: string
     }),
   });
   const held = (window: number) => noncesOf(fieldsOfMap(directOf(context.world[counter]).marks)[windowName(window)]);
-  const known = Array.from({ length: 5 }, (_, window) => window).filter((window) => held(window).length > 0);
+  const known = Array.from({ length: DIRECT_WINDOWS }, (_, window) => window).filter(
+    (window) => held(window).length > 0,
+  );
   const old = choose(known.length > 0 ? known : [0], some);
   const ways: (() => Write[])[] = [
     // Amounts.
@@ -129,16 +132,16 @@ export function directWrongly(context: BatchContext, user: string, shard: string
     () => write({ more: { total: choose([integer(100), text("1")], some) }, left: /^total/ }),
     // The generation.
     () => write({ generation: now + choose([1, 1, 1, -1, 5, 2], some) }),
-    () => write({ generation: now + choose([1, -1, 5, 2], some), window: now, removed: [] }),
+    () => write({ generation: now + choose([1, -1, DIRECT_WINDOWS, 2], some), window: now, removed: [] }),
     () => write({ generation: now }),
     () => write({ generation: choose<Value>([{ doubleValue: now }, text(`${now}`), { nullValue: null }], some) }),
-    () => write({ generation: { doubleValue: now }, window: `${now % 5}.0`, removed: [] }),
+    () => write({ generation: { doubleValue: now }, window: `${windowName(now)}.0`, removed: [] }),
     // Marks.
     () => write({ left: choose([/^direct.marks/, /nonces$/, /\.at$/], some) }),
     () => write({ nonces: [choose(BAD_NONCES, some)] }),
     () => write({ nonces: [newNonce(context), newNonce(context)] }),
-    () => write({ window: now + choose([1, 2, 3, 4], some) }),
-    () => write({ window: choose(["5", "x", "10"], some), removed: [] }),
+    () => write({ window: now + choose([1, 2, 3, 4, 5, 6, 7], some) }),
+    () => write({ window: choose(["8", "x", "10"], some), removed: [] }),
     () => write({ nonces: [held(old)[0] ?? newNonce(context)] }),
     () => write({ transforms: [mark(now + 2).at, mark(now + 2).nonces(newNonce(context))] }),
     () => write({ transforms: [mark(now + 1).at, mark(now + 1).nonces(newNonce(context))], removed: [] }),

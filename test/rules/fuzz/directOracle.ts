@@ -1,4 +1,5 @@
 /** Checks the effect of an accepted batch on counter documents, by the documents before and after it alone. */
+import { DIRECT_WINDOWS } from "../../../core/src/index.ts";
 import type { Fields, Value, World, Write } from "../rest.ts";
 import {
   faultOfWindow,
@@ -172,7 +173,7 @@ function faultOfGeneration(generation: number, before: Fields, after: Fields, hi
 /** Whether the next generation may begin. */
 export function isOver(direct: Fields, hasFunctions = true): boolean {
   const [generation, marks] = [numberOf(direct.generation) ?? 0, marksIn(direct)];
-  const [last, before] = [marks[windowName(generation)], marks[windowName(generation + 4)]];
+  const [last, before] = [marks[windowName(generation)], marks[windowName(generation - 1)]];
   if (noncesOf(last).length < PER_GENERATION) return false;
   const time = (window: Value) => Date.parse(String(fieldsOfMap(window).at?.timestampValue));
   return !hasFunctions || !last || !before || time(last) - time(before) >= MINUTE;
@@ -196,7 +197,7 @@ export function faultOfLikes(likes: string, before: World, after: World, user: s
 }
 
 export function windowName(generation: number): string {
-  return `${((generation % 5) + 5) % 5}`;
+  return `${((generation % DIRECT_WINDOWS) + DIRECT_WINDOWS) % DIRECT_WINDOWS}`;
 }
 
 export function directOf(document: Fields | undefined): Fields {
