@@ -57,7 +57,7 @@ export interface IncrementOptions {
  * (1 read, awaited for a second at most), unless `onCounter` has delivered a total since, without `via`; and the first in each second
  * of contention. No increment waits for a read while the page is hidden or offline. While `onCounter` watches a counter that is new,
  * growing or contended, each increment on a shard reads its timestamp (1 read). So does one in 20 of those that go to the queue
- * otherwise. A contended write costs 1 more read; a refused one 1, or 2 with `once`; a direct one that is made again 1.
+ * otherwise. A contended write costs 1 more read; a refused one 1, or 2 with `once`, and 1 more on a shard.
  *
  * @param by - a number within ±2⁵³, not 0; 1 if it is left out. The default rules accept 1 alone
  * @throws CounterError `counter/invalid-amount`, `counter/invalid-once` before any I/O, also for `undefined`;
