@@ -49,6 +49,7 @@ import {
   readFromServer,
   refreshShardCount,
   rethrowUnlessDenied,
+  type Sent,
   type Turn,
 } from "./counter.ts";
 import { inTurn } from "./turns.ts";
@@ -58,7 +59,8 @@ import { goesToQueue } from "./way.ts";
 export { doc, serverTimestamp, writeBatch };
 
 /**
- * Makes an increment. With `once`, after the earlier calls with it.
+ * Makes an increment. With `once`, after the earlier calls with it. A call that repeats the last one, which has no outcome yet, shares its
+ * outcome: of two writes in the SDK's queue, the cache would show both until the rules refuse one.
  *
  * @param alsoWrite - adds another write to the commit, given the path of the document that gets the increment
  */
@@ -71,7 +73,17 @@ export function makeIncrement(
   // First, because it refuses what is no reference.
   counterDoc(counter);
   const commit = (turn?: Turn) => commitIncrement(counter, { _by: by, _turn: turn, _alsoWrite: alsoWrite });
-  return once ? inTurn(counter, once, true, commit) : commit();
+  if (!once) return commit();
+  const last = counter._turns.get(once)?._pending;
+  if (last?._by === by && !alsoWrite) return last._outcome;
+  const outcome = inTurn(counter, once, true, commit);
+  const sent = counter._turns.get(once) as Sent;
+  sent._pending = { _by: by, _outcome: outcome };
+  const end = () => {
+    sent._pending = undefined;
+  };
+  outcome.then(end, end);
+  return outcome;
 }
 
 /** Commits an increment, and shows it at once in watches of the counter. */

@@ -62,7 +62,11 @@ export interface Counter extends CounterRef {
  * A call with `once`: resolves to `true` when it is committed or in the SDK's queue; to `undefined` if it has failed before.
  * `_counts` says whether it is to count afterwards; `undefined` if the outcome alone tells.
  */
-export type Sent = Promise<true | undefined> & { _counts?: boolean | undefined };
+export type Sent = Promise<true | undefined> & {
+  _counts?: boolean | undefined;
+  /** Of an increment that has no outcome yet: its amount, and the outcome. */
+  _pending?: { readonly _by: number; readonly _outcome: Promise<Committed> } | undefined;
+};
 
 /** One call with `once`. */
 export interface Turn {
