@@ -18,9 +18,9 @@
  * and none of the others: of like, unlike, like, a total that includes none or two lacks 1, and any other lacks 0. Of two increments
  * in a row, without an undo in between, the first one counts.
  *
- * A direct increment leaves its mark in the document whose total includes it. So the mark decides, also in the view of the SDK that has this
- * client's unsent writes. If such a write is refused, its mark disappears from that view, and the increment is added until its outcome is
- * known: then the total does not dip while the increment is made again.
+ * A direct increment leaves its mark in the document whose total includes it. So the mark decides. A watch may begin with the SDK's view
+ * that has this client's unsent writes, and their marks; later ones are left out. Until an increment has an outcome, it is added to a total
+ * without its mark: so the total does not dip while a refused increment is made again.
  *
  * Instants are whole microseconds of the server's clock since the epoch. The client's clock only measures the round trip.
  */
@@ -41,8 +41,6 @@ export interface OwnIncrement {
   _latest: number;
   /** The call, which has its latest plan. */
   readonly _call: { readonly _plan?: IncrementPlan } | undefined;
-  /** The plan whose mark was seen, and how many direct writes the document then had. */
-  _seen?: { readonly _plan: IncrementPlan; readonly _writes: number };
 }
 
 /** Tells of a direct increment whether the document that was read last includes it; `undefined` if its marks are too old to tell. */
@@ -64,7 +62,6 @@ export class OptimisticTotal {
   #buffered = 0;
   #isFirst = true;
   #hasMark: HasMark = () => false;
-  #directWrites = 0;
 
   /** The total to show. */
   get _total(): number {
@@ -107,10 +104,9 @@ export class OptimisticTotal {
    *
    * @param asOf - 0 for a counter without a published total: new or deleted
    * @param hasMark - tells which direct increments the total includes
-   * @param directWrites - how many direct increments of all clients it includes
    * @param fromCache - whether it is from the cache of this device. Such a first total is older than any own increment
    */
-  _totalRead(total: number, asOf: number, fromCache: boolean, hasMark: HasMark = () => false, directWrites = 0): void {
+  _totalRead(total: number, asOf: number, fromCache: boolean, hasMark: HasMark = () => false): void {
     if (asOf === 0 && this.#asOf > 0 && !fromCache) {
       // The counter was deleted, and with it all committed increments.
       this.#own = this.#own.filter(({ _latest }) => _latest === Number.POSITIVE_INFINITY);
@@ -125,7 +121,6 @@ export class OptimisticTotal {
     this.#published = total;
     this.#asOf = asOf;
     this.#hasMark = hasMark;
-    this.#directWrites = directWrites;
     this.#settle();
   }
 
@@ -168,10 +163,8 @@ export class OptimisticTotal {
     const plan = own._call?._plan;
     if (plan?.generation === undefined) return own._latest <= this.#asOf;
     const hasMark = this.#hasMark(plan);
-    if (hasMark && own._seen?._plan !== plan) own._seen = { _plan: plan, _writes: this.#directWrites };
-    if (hasMark || !Number.isFinite(own._latest)) return hasMark === true;
-    // An unsent write of this client, which names an earlier generation, may hide the mark.
-    return hasMark === undefined || (own._seen?._plan === plan && own._seen._writes <= this.#directWrites);
+    // Marks that are gone were those of acknowledged increments.
+    return hasMark ?? Number.isFinite(own._latest);
   }
 
   #mayBeIncluded({ _call, _earliest }: OwnIncrement): boolean {

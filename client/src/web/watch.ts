@@ -135,14 +135,13 @@ export function watchCounter(
     shown = text;
   };
   const read = (document: { get(field: string): unknown }, fromCache: boolean, includes?: HasMark) => {
-    const directWrites = (document.get("direct.writes") as number | undefined) ?? 0;
     const latest: ServedCounterSnapshot & Partial<CounterSnapshot> = via
       ? toServedSnapshot(document, fromCache)
       : toSnapshot(document, fromCache, Date.now() + clockAhead);
     // After a fallback, the cache may have an older total.
     if (micros(latest.asOf) < micros(published?.asOf) && (latest.asOf || fromCache)) return;
     published = latest;
-    own?._totalRead(published.total, micros(published.asOf), fromCache, includes, directWrites);
+    own?._totalRead(published.total, micros(published.asOf), fromCache, includes);
     show();
     if (via || fromCache || document === asked) return;
     asked = document;
@@ -161,8 +160,12 @@ export function watchCounter(
         const direct: ReadDirect = snapshot.get("direct");
         // The SDK has added this client's increments to a document that it does not have.
         if (direct && direct.open === undefined) return;
-        if (!optimistic && hasPendingWrites && published) return;
         documentRead(counter, snapshot);
+        // While this client's writes are pending, the SDK adds them to the total as it was before, and hides others' increments.
+        if (hasPendingWrites && published) {
+          published = { ...published, fromCache };
+          return show();
+        }
         read(snapshot, fromCache, (plan) => hasMark(snapshot, plan) || (isTooOld(plan, direct) ? undefined : false));
       },
       (reason) => {
