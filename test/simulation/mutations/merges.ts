@@ -32,7 +32,7 @@ export const mergeMutations: Record<string, Mutation> = {
   "a merged bucket is deleted as it is now": {
     ...committing("instance", isBucket, those(isBucket, withoutPrecondition)),
     breaks: ["I10"],
-    seed: 30,
+    seed: 191,
   },
   "a reset deletes the sketch": {
     ...committing("", isSketch, (writes, commit, by) => {
