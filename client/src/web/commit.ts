@@ -15,6 +15,7 @@ import {
   type DocumentSnapshot,
   deleteField,
   doc,
+  type Firestore,
   type FirestoreError,
   increment,
   runTransaction,
@@ -132,7 +133,7 @@ async function commitWithRetries(counter: Counter, call: IncrementCall, refused?
       _isUndo: !!undoneShard,
       // The document is known, and not just read, as by each page of a crowd. Or another increment is in a transaction.
       _isWatched: isCalm
-        ? _hasNoShards || (!reading && refused === undefined) || transactions > 0
+        ? _hasNoShards || (!reading && refused === undefined) || transactionsOf(counter) > 0
         : !!_watcher?._isWatched(),
       _isRead: !!_latest,
       // Some increments are made as if it were not calm, because transactions also remove marks.
@@ -168,8 +169,10 @@ async function commitWithRetries(counter: Counter, call: IncrementCall, refused?
   }
 }
 
-/** How many increments are in transactions. While one is committed, the SDK holds all other writes back. */
-let transactions = 0;
+/** How many increments are in transactions. While one is committed, the SDK holds all other writes of the database back. */
+const transactions = new WeakMap<Firestore, number>();
+
+const transactionsOf = ({ firestore }: Counter) => transactions.get(firestore) ?? 0;
 
 /** Adds the writes of an increment. Returns the path of its shard, if there is one. */
 type AddWrites = (writer: WriteBatch, removesMarks?: boolean) => string | undefined;
@@ -197,13 +200,13 @@ export async function send(
     const hidden = new Promise<void>((resolve) => {
       stopListening = onHidden(resolve);
     });
-    transactions++;
+    transactions.set(firestore, transactionsOf(counter) + 1);
     const transaction = commitInTransaction(counter, add, isDirect).catch((error) => {
       if (hasCode(error, "aborted") || hasCode(error, "permission-denied")) throw error;
     });
     // A transaction does not survive its page.
     const committed = await Promise.race([transaction, hidden]).finally(() => {
-      transactions--;
+      transactions.set(firestore, transactionsOf(counter) - 1);
       stopListening();
     });
     if (committed) {

@@ -39,7 +39,7 @@ export async function measureCounter(backend: Backend, state: CounterState): Pro
 }
 
 /** How a feature measures the counter; `undefined` for one that sums its shards. */
-export function measurerOf({ features, firestore, config }: Backend, counterId: string) {
+function measurerOf({ features, firestore, config }: Backend, counterId: string) {
   const measurers = features.map((feature) => feature.measurer?.(counterId, firestore, config));
   return measurers.find((measurer) => measurer !== undefined);
 }
