@@ -3,14 +3,7 @@
 
 import type { CounterRef } from "../../admin/src/index.ts";
 import { counterDoc, sumOfListed } from "../../admin/src/internal.ts";
-import {
-  CORRECTIONS,
-  DIRECT_WINDOWS,
-  type DirectFields,
-  MAX_DIRECT_MARKS,
-  SHARDS,
-  windowTotals,
-} from "../../core/src/index.ts";
+import { CORRECTIONS, DIRECT_WINDOWS, type DirectFields, SHARDS, windowTotals } from "../../core/src/index.ts";
 import type { CommandContext } from "./commandContext.ts";
 import { CommandError, FAILED } from "./commandError.ts";
 import {
@@ -163,7 +156,7 @@ function rowsOf(report: CounterReport): Cell[][] {
 }
 
 function directRemark({ open, generation, marks, writes }: DirectReport): string {
-  const state = open ? `open, ${marks} of ${MAX_DIRECT_MARKS} marks in generation ${generation}` : "closed";
+  const state = open ? `open, ${pluralize(marks, "mark")} in generation ${generation}` : "closed";
   return `${pluralize(writes, "write")} of the document; ${state}`;
 }
 

@@ -157,8 +157,14 @@ export const NONCE_BYTES = 5;
  */
 export const DIRECT_WINDOWS = 8;
 
-/** How many writes a generation takes. `firestore.rules` has the same number. */
+/** How many writes a generation takes while there are functions. `firestore.rules` has the same number. */
 export const MAX_DIRECT_MARKS = 4;
+
+/**
+ * How many it takes without functions, when none closes the document. Marks then stay for two minutes at up to two increments a second,
+ * more than the document takes for long. `firestore.rules` has the same number.
+ */
+export const MAX_MARKS_WITHOUT_FUNCTIONS = 40;
 
 /** A client may begin the next generation if the last write of this one came so long after that of the one before. `firestore.rules` has the same number. */
 export const SLOW_GENERATION_SECONDS = 60;

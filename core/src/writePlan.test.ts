@@ -7,6 +7,7 @@ import {
   MARK_WINDOW_MILLIS,
   MARK_WINDOWS,
   MAX_DIRECT_MARKS,
+  MAX_MARKS_WITHOUT_FUNCTIONS,
   MAX_WINDOW_NONCES,
   NONCE_BYTES,
   SLOW_GENERATION_SECONDS,
@@ -68,10 +69,12 @@ describe("the plan of an increment", () => {
         },
       ),
     );
-    expect(rules).toContain(`isMarked(before.get([name, 'nonces'], []), after[name], ${MAX_DIRECT_MARKS})`);
+    const limit = `hasFunctions() ? ${MAX_DIRECT_MARKS} : ${MAX_MARKS_WITHOUT_FUNCTIONS}`;
+    expect(rules).toContain(`isMarked(before.get([name, 'nonces'], []), after[name], ${limit})`);
     expect(rules).toContain(`string(generation % ${DIRECT_WINDOWS})`);
     expect(rules).toContain(`(generation + ${DIRECT_WINDOWS - 1}) % ${DIRECT_WINDOWS}`);
-    expect(rules).toContain(`last.get('nonces', []).size() >= ${MAX_DIRECT_MARKS}`);
+    expect(rules).toContain(`size >= ${MAX_DIRECT_MARKS} &&`);
+    expect(rules).toContain(`size >= ${MAX_MARKS_WITHOUT_FUNCTIONS} &&`);
     expect(rules).toContain(`before.at + duration.value(${SLOW_GENERATION_SECONDS}, 's') <= last.at`);
   });
 

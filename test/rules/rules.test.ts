@@ -129,7 +129,10 @@ describe("coverage", () => {
     "mayReadCounter: never false",
     "mayReadCounter: never false",
     "mayReadCounter: never false",
-    "!hasFunctions: never true",
+    "(size >= 40 && !hasFunctions()): never true",
+    "size >= 40: never true",
+    "!hasFunctions: never evaluated",
+    "hasFunctions: never evaluated",
     "hasFunctions: never false",
     // The emulator applies the rules to several writes of one document in a commit as one.
     "writesOf(getAfter(shard == 'direct' ? counterPath() : shardPath(shard)).data, shard) == writesOf(request.resource.data, shard): never false",

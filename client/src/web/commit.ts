@@ -40,7 +40,6 @@ import {
   type Committed,
   type Counter,
   counterDoc,
-  generationOf,
   hasCode,
   type IncrementCall,
   isHiddenOrOffline,
@@ -52,6 +51,7 @@ import {
   rethrowUnlessDenied,
   type Sent,
   type Turn,
+  wayBy,
 } from "./counter.ts";
 import { inTurn } from "./turns.ts";
 import { goesToQueue } from "./way.ts";
@@ -110,7 +110,7 @@ async function commitWithRetries(counter: Counter, call: IncrementCall, refused?
     !_watcher?._isServed &&
     (undoneShard ?? DIRECT) === DIRECT &&
     (_hasNoShards || (!_shardCountCache._isStale(isLive(counter)) && !_shardCountCache._isContended()));
-  const found = mayBeDirect ? generationOf(counter, _hasNoShards) : undefined;
+  const found = mayBeDirect ? _way?._generation : undefined;
   // If the document still has the generation, and gives no reason, the policy refuses direct increments.
   const generation = found === refused ? undefined : found;
   const isDirect = generation !== undefined;
@@ -327,16 +327,16 @@ async function confirmCommitted(
   if (counted === by) return null;
   if (isDirect) {
     // The document still has the generation: the functions have come, or the policy refuses the increment.
-    if (generationOf(counter, true) === generation) counter._hasNoShards = false;
+    if (counter._way?._generation === generation) counter._hasNoShards = false;
     throw REFUSED;
   }
   const { _latest } = counter;
   const mayBeOpen = !_latest?.exists() || _latest.get("direct.open");
-  if (mayBeOpen && (undoneShard ?? DIRECT) === DIRECT && generationOf(counter, true) !== (refused ?? -1)) {
+  if (mayBeOpen && (undoneShard ?? DIRECT) === DIRECT && wayBy(_latest, true)._generation !== (refused ?? -1)) {
     const document = await readFromServer(counterDoc(counter), LOOKUP_ATTEMPTS);
-    learn(counter, document, document?.get("growing"));
-    const next = generationOf(counter, true);
+    const next = wayBy(document, true)._generation;
     counter._hasNoShards = next !== undefined && next !== refused;
+    learn(counter, document, document?.get("growing"));
     if (counter._hasNoShards) throw REFUSED;
   }
   const why = await import("./whyRefused.ts").then(

@@ -212,7 +212,7 @@ export function learn(
   growing?: unknown,
   roundTrip?: number,
 ): void {
-  const way = directWay(snapshot?.exists() === false ? null : snapshot?.get("direct"));
+  const way = wayBy(snapshot, counter._hasNoShards);
   counter._latest = snapshot;
   counter._way = way;
   // An open counter that was never published has one shard.
@@ -220,9 +220,9 @@ export function learn(
   counter._shardCountCache._update(Math.max(shards, way._shards ?? 1) || shards, growing, roundTrip);
 }
 
-/** The generation of the document that takes the next increment. @param hasNoShards - whether a fast generation is followed at once */
-export function generationOf({ _way }: Counter, hasNoShards: boolean | undefined): number | undefined {
-  return _way?._generation ?? (hasNoShards ? _way?._withoutFunctions : undefined);
+/** Where the next increment goes by the counter document. @param hasNoShards - whether all go to the document */
+export function wayBy(snapshot: DocumentSnapshot | undefined, hasNoShards: boolean | undefined): DirectWay {
+  return directWay(snapshot?.exists() === false ? null : snapshot?.get("direct"), hasNoShards);
 }
 
 /** Calls back when the page becomes hidden. @returns a function that ends this */
