@@ -185,10 +185,11 @@ export class Backend {
     });
   }
 
-  /** Waits in line for the counter document, which clients write, too. */
+  /** Waits in line for the counter document, which clients write, too. A publish over an older version writes nothing. */
   #offer(aggregation: Aggregation, next: Published, now: Millis): void {
-    const { counter } = aggregation;
-    const wait = this.#settings.direct > 0 ? counter.document.offer(now, this.#settings) : 0;
+    const { counter, current } = aggregation;
+    const mayWait = this.#settings.direct > 0 && counter.version === current.version;
+    const wait = mayWait ? counter.document.offer(now, this.#settings) : 0;
     if (wait === 0) this.#publish(aggregation, next, now);
     else if (wait !== undefined) this.#clock.at(now + wait, { run: (then) => this.#publish(aggregation, next, then) });
     else this.#clock.at(now + this.#settings.refusedAfter, { run: () => this.#reread(aggregation) });
