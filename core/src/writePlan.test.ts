@@ -15,6 +15,7 @@ import {
 import { planIncrement } from "./writePlan.ts";
 
 const rules = readFileSync(new URL("../../firestore.rules", import.meta.url), "utf8");
+const dataModel = readFileSync(new URL("../../docs/data-model.md", import.meta.url), "utf8");
 
 /** Milliseconds since the epoch, of the years to 2286 and of clocks that are wrong. */
 const instants = fc.oneof(fc.integer({ min: 0, max: 1e13 }), fc.double({ min: 0, max: 8.64e15, noNaN: true }));
@@ -72,6 +73,7 @@ describe("the plan of an increment", () => {
     const limit = `hasFunctions() ? ${MAX_DIRECT_MARKS} : ${MAX_MARKS_WITHOUT_FUNCTIONS}`;
     expect(rules).toContain(`isMarked(before.get([name, 'nonces'], []), after[name], ${limit})`);
     expect(rules).toContain(`string(generation % ${DIRECT_WINDOWS})`);
+    expect(dataModel).toContain(`[generation % ${DIRECT_WINDOWS}]`);
     expect(rules).toContain(`(generation + ${DIRECT_WINDOWS - 1}) % ${DIRECT_WINDOWS}`);
     expect(rules).toContain(`size >= ${MAX_DIRECT_MARKS} &&`);
     expect(rules).toContain(`size >= ${MAX_MARKS_WITHOUT_FUNCTIONS} &&`);
