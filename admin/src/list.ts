@@ -80,7 +80,7 @@ export async function getTopCounters(
 }
 
 /**
- * The rank of a counter in its group: 1 for the largest, the same for equals; `undefined` for one without a published
+ * The rank of a counter in its group: 1 for the largest, the same for equals; `undefined` for one without a
  * total, that has not counted in the window, or beyond `limit`. Cost: 2 reads, and 1 more per 1,000 counters before it.
  *
  * @example

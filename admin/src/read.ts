@@ -50,7 +50,7 @@ export async function getCounters(refs: readonly CounterRef[]): Promise<CounterS
 }
 
 /**
- * The sum of the shards at this instant, without waiting for the functions.
+ * The exact total now: the sum of the shards and the direct increments. Does not wait for the functions.
  *
  * Cost: 3 reads, and 2 more for each further 1,000 shards; 1 read per shard if the index of `firestore.indexes.json` is
  * missing, or a server has written shards that are not in it. For a counter that counts a collection, 1 read more per 1,000
@@ -112,8 +112,8 @@ export async function getCounterHistory(
 }
 
 /**
- * Watches the published total: tells the observer the current one, and each new one, at most about once a second.
- * Unlike in the web SDK, increments of this process show when they are published. Cost: 1 read per published total.
+ * Watches the total: tells the observer the current one, and each new one: of a publish, at most about once a second; of a direct
+ * increment, at once. Unlike in the web SDK, increments of this process show when they are published. Cost: 1 read per new total.
  *
  * @returns a function that ends the watch
  *

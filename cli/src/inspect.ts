@@ -122,7 +122,7 @@ function rowsOf(report: CounterReport): Cell[][] {
   const add = (name: string, value: Cell, remark: string) => rows.push([paint("dim", name), value, remark]);
   const isPublished = published !== null && ageMillis !== null;
   if (isPublished) add("published", paint("bold", formatNumber(published.total)), `${formatDuration(ageMillis)} ago`);
-  else if (published) add("total", paint("bold", formatNumber(published.total)), "by clients; none was published yet");
+  else if (published) add("total", paint("bold", formatNumber(published.total)), "direct increments; no publish yet");
   else add("published", "–", "no total was published yet");
   const compared = difference === 0 ? "now, the same" : `now, ${formatSigned(difference)}`;
   add("exact", paint("bold", formatNumber(exact.total)), compared);

@@ -52,7 +52,7 @@ export function directWay(direct: ReadDirect, hasNoShards?: boolean): DirectWay 
   const size = now?.nonces.length ?? 0;
   const most = hasNoShards || size > MAX_DIRECT_MARKS ? MAX_MARKS_WITHOUT_FUNCTIONS : MAX_DIRECT_MARKS;
   const next = { _generation: generation + 1, _room: most };
-  // By what is stored, so that a refusal is one for ever: NaN beside a write of this client that has no timestamp yet.
+  // By stored times alone, so that a refusal is one for ever. A pending write of this client has none: then it is NaN.
   const millis = (now?.at?.toMillis() as number) - (before ? (before.at?.toMillis() as number) : 0);
   // Firestore compares microseconds, so exactly a minute may be less.
   if (size >= MAX_DIRECT_MARKS && millis > SLOW_GENERATION_SECONDS * 1_000) return next;

@@ -36,7 +36,7 @@ export interface CounterDocument<Timestamp> {
 export interface DirectFields<Timestamp, Nonce = unknown> {
   /** Whether clients may write the counter document. */
   open: boolean;
-  /** Each takes {@link MAX_DIRECT_MARKS} writes. A write names its generation, so no copy of the write counts in another one. */
+  /** Each takes {@link MAX_DIRECT_MARKS} writes, or {@link MAX_MARKS_WITHOUT_FUNCTIONS}. A write names its generation, so no copy of the write counts in another one. */
   generation: number;
   /** The sum of the direct increments. Part of `total`. */
   count: number;
@@ -73,7 +73,7 @@ export interface ShardDocument<Timestamp, Nonce = unknown> {
 
 /** The nonces of writes: of a shard, those that were planned within the same 61 seconds, by their devices' clocks. */
 export interface MarkWindow<Timestamp, Nonce> {
-  /** Server time of the last write in this window. The window may be removed two minutes later. */
+  /** Server time of the last write in this window. That of a shard may be removed two minutes later. */
   at: Timestamp;
   /** One nonce for each write, 5 bytes each. */
   nonces: Nonce[];
@@ -85,7 +85,7 @@ export interface EntryDocument<Timestamp> {
   once: string;
   /** The amount; negative for a take. */
   by: number;
-  /** The id of the shard that got the amount. */
+  /** The id of the shard that got the amount; `direct` for the counter document. */
   shard: string;
   /** Server time of the write. */
   at: Timestamp;

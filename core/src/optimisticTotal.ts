@@ -2,7 +2,7 @@
  * The total that a watch shows: the last published total plus this client's increments that it does not include yet. No
  * increment counts twice, in whatever order acknowledgements and totals arrive.
  *
- * A published total includes exactly the increments committed up to its `asOf`. The client knows two bounds of the commit
+ * Of the increments on shards, a published total includes exactly those committed up to its `asOf`. The client knows two bounds of the commit
  * time of its own increment: it is later than any `asOf` read before the increment was made, and within a round trip of the
  * server's timestamp, which the acknowledgement brings.
  *

@@ -2,17 +2,20 @@
 import type { GlobalCounterFields } from "./regions.ts";
 import { type CounterWindows, type CounterWindowTotals, type Seconds, windowTotals } from "./windows.ts";
 
-/** A total and the instant for which it is exact. `Timestamp` is the timestamp type of the SDK. */
+/** A total. `Timestamp` is the timestamp type of the SDK. */
 export interface CounterSnapshotBase<Timestamp> {
-  /** The sum of all increments committed at or before `asOf`; 0 for a counter without any. A watch adds this client's later ones. */
+  /**
+   * The sum of the increments in the counter document, and of those on shards committed at or before `asOf`; 0 for a counter without any.
+   * A watch adds this client's later ones.
+   */
   readonly total: number;
-  /** The instant for which `total` is exact; `null` for a counter without a published total. */
+  /** The instant up to which `total` has the increments on shards; `null` if the functions have published none. */
   readonly asOf: Timestamp | null;
   /** Whether calls of this client have not returned: `total` may include their increments, which may still be refused. */
   readonly pending: boolean;
   /** Whether the total is from this device's cache, because the server has not answered yet. */
   readonly fromCache: boolean;
-  /** Writes per second, averaged over some seconds. */
+  /** Writes of shards per second, averaged over some seconds. */
   readonly rate: number;
   /** How many shards writers choose from. */
   readonly shardCount: number;

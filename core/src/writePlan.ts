@@ -17,7 +17,7 @@ import type { Random } from "./shardSelection.ts";
  * A merge into one shard document, or into the counter document. A shard: `count` grows by the amount and `writes` by 1, `shard` becomes the id of the document,
  * `at` the server's time, and one window of `marks` gets a nonce. The counter document: `total` and `direct.count` grow by the amount,
  * `direct.writes` by 1, `direct.generation` is named, and its window of `direct.marks` gets a nonce. An increment with `once` creates its entry in the same commit, with
- * `once`, `by`, the id of the shard and the server's time as `at`. Cost: 1 document write, 2 with `once`.
+ * `once`, `by`, the id of the shard or `direct`, and the server's time as `at`. Cost: 1 document write, 2 with `once`.
  */
 export interface IncrementPlan {
   /** The document that gets the increment, relative to the database. */

@@ -33,7 +33,7 @@ const THINGS: readonly (readonly [string, Partial<Operations>])[] = [
   ["its undo", { write: 1, delete: 1, read: 3 }],
   ["a server's increment: the receipt, which a TTL policy removes", { write: 2, delete: 1 }],
   ["a client's first increment: the counter document, kept for two minutes", { read: 1 }],
-  ["for every 512 increments: the functions look at a shard's marks", { read: 1 }],
+  ["for every 512 increments on shards: the functions look at a shard's marks", { read: 1 }],
   ["a measurement, on 1 shard: the shard and the counter document", { read: 2 }],
   ["a measurement, on 4 to 1,000 shards: two sums by the index, and the counter document", { read: 3 }],
   ["… without the index, on 100 shards", { read: 102 }],

@@ -368,7 +368,7 @@ const WEAKENED_DIRECT: typeof WEAKENED = {
   "direct writes that do not count themselves": ["== old.get('writes', 0) + 1", ">= old.get('writes', 0)"],
   "direct writes counted as fractions": ["&& direct.writes is int &&", "&&"],
   "any generation": ["&& joinsGeneration(old, direct.generation)", ""],
-  "the next generation at any time": ["&& isFull(old.get('marks', {}), current)", ""],
+  "the next generation at any time": ["&& mayBeginNext(old.get('marks', {}), current)", ""],
   "the next generation after three marks": ["size >= 4 ", "size >= 3 "],
   "the next generation after a fast one": [/&& \(!\('at' in before\) .*\)/, ")"],
   "the next generation after 39 marks without functions": ["size >= 40", "size >= 39"],

@@ -36,7 +36,7 @@ function saysNoFunctions(facts: ProjectFacts): boolean {
 function refused(): Finding {
   return errorFinding(
     "rules-without-functions",
-    "hasFunctions of the policy returns false, though functions are deployed: the rules refuse writes of shards, so busy counters refuse increments",
+    "hasFunctions of the policy returns false, though functions are deployed: the rules refuse writes of shards, so a counter that the functions have closed takes no increments",
     INIT,
   );
 }

@@ -31,7 +31,7 @@ export interface UseCounter {
 /**
  * Watches a counter while the component is mounted. Works in StrictMode and renders on the server.
  *
- * Cost: 1 read per published total, none with `via`; components with the same counter share it.
+ * Cost: 1 read per new total, none with `via`; components with the same counter share it.
  *
  * @example
  * ```ts

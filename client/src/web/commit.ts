@@ -1,8 +1,9 @@
 /**
- * Commits an increment: one merge into one shard, and with `once` one entry in the same commit. A replay does not count.
+ * Commits an increment: one merge into one shard or into the counter document, and with `once` one entry in the same commit. A replay does
+ * not count.
  *
  * If a connection is cut between the server's commit and its acknowledgement, the Firestore SDK sends the write again. The
- * rules refuse this replay because it adds no mark. The refusal arrives as `permission-denied`. One read of the shard then
+ * rules refuse this replay because it adds no mark. The refusal arrives as `permission-denied`. One read of that document then
  * tells a replay, whose mark is there, from an increment that the rules refuse.
  *
  * An increment in a transaction of its own also removes a window of marks that has expired by this device's clock. If the clock is
@@ -111,7 +112,7 @@ async function commitWithRetries(counter: Counter, call: IncrementCall, refused?
     (undoneShard ?? DIRECT) === DIRECT &&
     (_hasNoShards || (!_shardCountCache._isStale(isLive(counter)) && !_shardCountCache._isContended()));
   const found = mayBeDirect ? _way?._generation : undefined;
-  // If the document still has the generation, and gives no reason, the policy refuses direct increments.
+  // If a generation that has refused this increment still takes others, the policy refuses direct increments.
   const generation = found === refused ? undefined : found;
   const isDirect = generation !== undefined;
   const isCalm = isDirect || _way?._room === 0;
@@ -156,12 +157,12 @@ async function commitWithRetries(counter: Counter, call: IncrementCall, refused?
     const isContended = hasCode(error, "aborted");
     _shardCountCache._writeAnswered(isContended);
     if (!isContended && error !== REFUSED) throw error;
-    // A later call with this `once` says the opposite, and has not waited.
+    // A later call with this `once` does the opposite, and has not waited. So this one must not be repeated.
     if (turn && turn._isUndone() !== !!undoneShard) return { _path: plan.path, _at: null };
     // The refused write can no longer be committed, so another increment elsewhere is safe.
     const again = (next?: Turn) => {
       call._turn = next;
-      // Without shards, contention leaves the increment to the same generation.
+      // Without functions, contention is no reason to leave this generation.
       return commitWithRetries(counter, call, counter._hasNoShards && isContended ? refused : (generation ?? refused));
     };
     // If later calls did not wait for this one, they do from now on.
@@ -174,7 +175,7 @@ const transactions = new WeakMap<Firestore, number>();
 
 const transactionsOf = ({ firestore }: Counter) => transactions.get(firestore) ?? 0;
 
-/** Adds the writes of an increment. Returns the path of its shard, if there is one. */
+/** Adds the writes of an increment. Returns the path of the document that gets it, if there is one. */
 type AddWrites = (writer: WriteBatch, removesMarks?: boolean) => string | undefined;
 
 /**
@@ -262,7 +263,7 @@ export function planFor(
   const undone = undoneShard === DIRECT ? "0" : undoneShard;
   const place = generation ?? undone ?? randomShard(_shardCountCache._shardsToChooseFrom(), Math.random);
   const plan = planIncrement(path, place, by, Date.now(), Math.random, once);
-  // What this client has filled alone is no crowd.
+  // If this client alone has filled the generation, there is no crowd.
   if (generation !== undefined && _way && !--(_way._room as number)) counter._way = { _room: 0 };
   return generation === undefined || _latest?.exists() ? plan : { ...plan, group: groupOf(counter.id) };
 }
@@ -326,7 +327,7 @@ async function confirmCommitted(
   const counted = own?.get("by");
   if (counted === by) return null;
   if (isDirect) {
-    // The document still has the generation: the functions have come, or the policy refuses the increment.
+    // The generation still takes increments: the policy refuses this one, or the functions have come.
     if (counter._way?._generation === generation) counter._hasNoShards = false;
     throw REFUSED;
   }

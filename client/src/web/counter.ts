@@ -99,7 +99,7 @@ export interface IncrementCall {
   readonly _by: number;
   /** Of a call with `once`. */
   _turn?: Turn | undefined;
-  /** Of an undo: the shard that the entry names. The commit deletes the entry. */
+  /** Of an undo: what the entry names, a shard or `direct`. The commit deletes the entry. */
   readonly _undoneShard?: string;
   /** Adds another write to the commit, given the path of the document that gets the increment. */
   readonly _alsoWrite?: ((writer: WriteBatch, path: string) => unknown) | undefined;
@@ -109,7 +109,7 @@ export interface IncrementCall {
 
 /** A committed increment. */
 export interface Committed {
-  /** The path of its shard document. */
+  /** The path of the document that has it: a shard, or the counter document. */
   readonly _path: string;
   /** The server's timestamp of the write, or a later one, if it had to be looked up; `null` if its `once` had counted before. */
   readonly _at: Timestamp | null | undefined;

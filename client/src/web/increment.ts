@@ -39,7 +39,7 @@ export interface IncrementOptions {
  * last writes were contended, if `onCounter` watches the counter with `via`, and in groups whose totals need a publish. A direct
  * increment that is refused because others have filled the document is made again, there or on a shard.
  *
- * While it commits an increment, the SDK holds all other calls back: for some milliseconds; for seconds on a contended shard; for
+ * While it commits an increment in a transaction, the SDK holds all other calls back: for some milliseconds; for seconds on a contended shard; for
  * some 15 s in a browser that has lost its network and does not know it. `disableNetwork` does not stop an increment that is in a
  * transaction. An increment goes to the SDK's queue instead, which sends it to the same document until it counts or is refused:
  * - always, while the page is hidden or offline;

@@ -27,7 +27,7 @@ import { timeFor } from "./timeFor.ts";
 /** The rules let a client list as many documents of a history at once. */
 const MOST_LISTED = 100;
 
-/** A total and the instant for which it is exact. */
+/** A total, and what else the counter document tells. */
 export type CounterSnapshot = CounterSnapshotBase<Timestamp>;
 
 /** What a watch by HTTP knows of a counter. */
@@ -65,7 +65,7 @@ export async function getCounters(refs: readonly CounterRef[]): Promise<CounterS
 }
 
 /**
- * Reads the sum of the shards at this instant, without waiting for the functions. For decisions where a second of age
+ * Reads the exact total now: the sum of the shards and the direct increments. Does not wait for the functions. For decisions where a second of age
  * matters; to show a total, use `onCounter`. Increments that the server has not acknowledged are not included. The default rules let
  * operators alone sum shards, and users those of stock: `maySumShards`.
  *

@@ -61,7 +61,7 @@ export async function getTopCounters(
 }
 
 /**
- * Reads the rank of a counter in its group: 1 for the largest, the same for equal counters. `undefined` without a published
+ * Reads the rank of a counter in its group: 1 for the largest, the same for equal counters. `undefined` without a
  * total, if it has not counted in the window, or beyond `limit`. Cost: 2 reads, and 1 more per 1,000 counters with a better rank.
  *
  * @throws FirestoreError `unavailable` when offline

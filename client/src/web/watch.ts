@@ -1,4 +1,4 @@
-/** Watches of a counter: published totals, and this client's own increments in between. */
+/** Watches of a counter: its totals, and this client's own increments in between. */
 import {
   collection,
   doc,
@@ -72,14 +72,14 @@ export function onCounter(
   options: ServedCounterWatchOptions,
 ): () => void;
 /**
- * Watches the total: tells the observer the current total, each newly published one, at most about once a second, and at
- * once increments of this client. While totals arrive, increments of the counter do not read its shard count
+ * Watches the total: tells the observer the current total and each new one (of a publish, at most about once a second; of a direct
+ * increment, at once), and increments of this client at once. While totals arrive, increments of the counter do not read its shard count
  * unless writes are contended.
  *
  * Every total includes this client's own increments exactly once from the moment they are made; with `optimistic: false`, and for
  * those in batches and transactions of yours, from their publish. Acknowledgement and publish may come in any order.
  *
- * Cost: 1 read per published total.
+ * Cost: 1 read per new total: each publish, and each direct increment of any client.
  *
  * @returns a function that ends the watch
  *

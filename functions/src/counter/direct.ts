@@ -9,7 +9,8 @@
  *             polled, or full within 20 s
  *
  * Each direct write leaves a mark, and a generation takes {@link MAX_DIRECT_MARKS}. Once it is full, clients write a shard, which triggers a
- * function. So a crowd is seen after a few writes, and no client can block publishes by direct writes for long.
+ * function. So functions notice a crowd after a few writes. Direct writes make the precondition of a publish fail, but only a few times in a
+ * generation.
  *
  * Generations never come back. So a write that was refused because its generation was full, over or closed is refused for ever, and its
  * client may count on a shard instead.
@@ -18,7 +19,10 @@ import { MARK_LIFETIME_SECONDS, MAX_DIRECT_MARKS } from "../../../core/src/index
 import type { Millis } from "./time.ts";
 import type { CorePublished, CounterConfig, CounterState, Direct } from "./types.ts";
 
-/** A counter is closed if a generation filled up sooner: then publishes cost its readers less than direct writes. */
+/**
+ * A counter is closed if a generation filled up sooner: then publishes cost its readers less than direct writes. The first generation of a
+ * document is never fast, because no mark is before it.
+ */
 export const FAST_GENERATION: Millis = 20_000;
 
 /** Shard writes per second, averaged over seconds, below which a closed counter is opened. */
@@ -36,7 +40,7 @@ export function shardTotalOf(published: Pick<CorePublished, "total" | "directCou
 }
 
 /** What a publish changes of the field. */
-export type DirectChange = Partial<Pick<Direct, "open" | "generation">>;
+export type DirectChange = Pick<Direct, "open"> & Partial<Pick<Direct, "generation">>;
 
 /**
  * What the next publish changes of the field; `undefined` for nothing.
@@ -57,7 +61,7 @@ export function directChange(
     !config.plans.some((feature) => feature.needsPublishes?.(state, config));
   if (!mayOpen) return direct?.open ? { open: false } : undefined;
   const { generation = 0, lastWrite = 0 } = direct ?? {};
-  // A client may have named the next generation before the counter was closed. Its refused write must not come back.
+  // A client may have named the next generation, was refused, and has counted elsewhere. So that generation is skipped.
   if (!direct?.open)
     return rate < CALM_RATE && asOf - lastWrite >= CLOSED_TIME ? { open: true, generation: generation + 2 } : undefined;
   if (direct.marks < MAX_DIRECT_MARKS) return undefined;

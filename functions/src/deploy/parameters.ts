@@ -96,7 +96,7 @@ export const params = {
     input: yesOrNo,
     description:
       "Whether clients add to the document of a counter that is not busy, which costs one write and wakes no function. no: each " +
-      "increment goes to a shard.",
+      "increment goes to a shard, if needsFunctions of the rules returns true.",
   }),
   // How many shards a counter has.
   minShards: defineInt("MIN_SHARDS", {
