@@ -44,7 +44,7 @@ export interface CommitVector {
   expect: { accepted: boolean; sum: number };
 }
 
-/** Of an undo, `by` and `shard` are what the entry says. The random numbers choose the shard and make the nonce. */
+/** Of an undo, `by` and `shard` are what the entry says, which may be `direct`. The random numbers choose the shard and make the nonce. */
 export interface Plan {
   call: "increment" | "undo";
   counter: string;

@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { Firestore, Timestamp } from "firebase-admin/firestore";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { groupOf, type IncrementPlan, planIncrement, randomShard } from "../../core/src/index.ts";
+import { DIRECT, groupOf, type IncrementPlan, planIncrement, randomShard } from "../../core/src/index.ts";
 import { type CommitVector, type DirectPlan, type Plan, readVectors } from "../../mobile/conformance/cases.ts";
 import { loadRules } from "../../testkit/rules.ts";
 import { unsignedToken } from "./rest.ts";
@@ -79,7 +79,7 @@ function webWrites({
   const next = () => numbers.shift() ?? Number.NaN;
   const plan = planIncrement(
     counter,
-    shard ?? randomShard(shardsToChooseFrom, next),
+    (shard === DIRECT ? "0" : shard) ?? randomShard(shardsToChooseFrom, next),
     call === "undo" ? -by : by,
     now,
     next,
