@@ -66,11 +66,10 @@ export async function getCounters(refs: readonly CounterRef[]): Promise<CounterS
 export async function getExactTotal(ref: CounterRef): Promise<number> {
   const firestore = firestoreOf(ref);
   const { path } = ref;
-  const snapshot = await latestSnapshot();
-  const [counter, sum] = await Promise.all([
-    firestore.runTransaction((transaction) => transaction.get(counterDoc(ref)), snapshot),
-    sumShards(firestore.collection(shardsPath(path)), snapshot),
-  ]);
+  const latest = await latestSnapshot();
+  const counter = await firestore.runTransaction((transaction) => transaction.get(counterDoc(ref)), latest);
+  // Of the same instant, so that an undo in another place is in both or in neither.
+  const sum = await sumShards(firestore.collection(shardsPath(path)), { readTime: counter.readTime, ...latest });
   const counted: string | null | undefined = counter.get("countedCollection");
   if (counted) return (await firestore.collection(counted).count().get()).data().count;
   if (sum.overflows) throw overflow(ref.id);

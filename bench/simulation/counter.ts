@@ -158,7 +158,9 @@ export class Counter {
     if (!this.direct) return undefined;
     const { windows, ...direct } = this.direct;
     const windowOf = (before: number) => windows[(direct.generation - before + DIRECT_WINDOWS) % DIRECT_WINDOWS];
-    return { ...direct, marks: windowOf(0)?.marks ?? 0, lastWrite: windowOf(0)?.at, lastWriteBefore: windowOf(1)?.at };
+    const lastWriteOfAll = Math.max(0, ...Object.values(windows).map(({ at }) => at));
+    const [last, before] = [windowOf(0), windowOf(1)];
+    return { ...direct, marks: last?.marks ?? 0, lastWrite: last?.at, lastWriteOfAll, lastWriteBefore: before?.at };
   }
 
   /** The document, as a client reads it. */

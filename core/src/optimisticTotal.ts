@@ -106,7 +106,7 @@ export class OptimisticTotal {
    * @param hasMark - tells which direct increments the total includes
    * @param fromCache - whether it is from the cache of this device. Such a first total is older than any own increment
    */
-  _totalRead(total: number, asOf: number, fromCache: boolean, hasMark: HasMark = () => false): void {
+  _totalRead(total: number, asOf: number, fromCache: boolean, hasMark: HasMark = () => undefined): void {
     if (asOf === 0 && this.#asOf > 0 && !fromCache) {
       // The counter was deleted, and with it all committed increments.
       this.#own = this.#own.filter(({ _latest }) => _latest === Number.POSITIVE_INFINITY);

@@ -4,6 +4,7 @@
  * Writes are even within each part. The functions' own rules decide shard counts and intervals.
  */
 import {
+  areAny,
   decideScaling,
   groupsThatNeedPublishes,
   publishInterval,
@@ -93,7 +94,7 @@ export function dayPartsOf(traffic: Traffic, config: Settings): DayPart[] {
   const rest = 24 - busy > 0 ? Math.max(24 * perSecond - busy * peak, 0) / (24 - busy) : 0;
   const total = totalOf(traffic);
   // A group that needs a publish for each total has no direct increments. Nor have servers, such as ingest.
-  const mayBeDirect = batch === undefined && regions === 1 && groupsThatNeedPublishes(config).length === 0;
+  const mayBeDirect = batch === undefined && regions === 1 && !areAny(groupsThatNeedPublishes(config));
 
   const part = (hours: number, rate: number, shardsBefore: number): DayPart => {
     const writes = batch === undefined ? rate : groupedWrites(rate, counters, batch);

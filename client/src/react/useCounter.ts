@@ -44,6 +44,7 @@ export interface UseCounter {
 export function useCounter(ref: CounterRef, options: UseCounterOptions = {}): UseCounter {
   const { initialTotal, via } = options;
   const store = useMemo(() => counterStore(ref, { via }), [ref, via]);
+  const isKnown = useMemo(() => knowing(store), [store]);
   const initial = useMemo<ServedCounterState>(
     () => (initialTotal === undefined ? {} : { total: initialTotal }),
     [initialTotal],
@@ -66,13 +67,25 @@ export function useCounter(ref: CounterRef, options: UseCounterOptions = {}): Us
     },
     [ref, store],
   );
-  // An empty cache knows no total: then there are only the increments of this client.
-  const isUnknown = state.fromCache && !state.asOf;
+  const isUnknown = state.total !== undefined && !isKnown();
   return {
     total: isUnknown && initialTotal !== undefined ? initialTotal + (state.total ?? 0) : (state.total ?? initialTotal),
     pending: state.pending ?? false,
     // Not the failure of a counter that the component showed before.
     error: state.error ?? (failure?.store === store ? failure.error : undefined),
     increment,
+  };
+}
+
+/**
+ * Whether a store has ever had a total. An empty cache knows none: then there are only the increments of this client, which are pending
+ * at first.
+ */
+function knowing({ getSnapshot }: ReturnType<typeof counterStore>): () => boolean {
+  let isKnown = false;
+  return () => {
+    const { total, asOf, fromCache, pending } = getSnapshot();
+    isKnown ||= total !== undefined && (!fromCache || !!asOf || (total !== 0 && !pending));
+    return isKnown;
   };
 }

@@ -108,7 +108,7 @@ async function commitWithRetries(counter: Counter, call: IncrementCall, refused?
   const { _latest, _way, _hasNoShards } = counter;
   const mayBeDirect =
     _latest &&
-    !_watcher?._isServed &&
+    !_watcher?._served &&
     (undoneShard ?? DIRECT) === DIRECT &&
     (_hasNoShards || (!_shardCountCache._isStale(isLive(counter)) && !_shardCountCache._isContended()));
   const found = mayBeDirect ? _way?._generation : undefined;

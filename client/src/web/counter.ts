@@ -90,8 +90,8 @@ export interface Watcher {
   _bufferedChanged(by: number): void;
   /** Whether there is a watch, or was one until some seconds ago. */
   _isWatched(): boolean;
-  /** Whether a watch cannot see the marks of direct increments, because it gets totals by HTTP. */
-  _isServed?: boolean;
+  /** How many watches get totals by HTTP, which have no marks of direct increments. */
+  _served?: number;
 }
 
 /** One call for an increment: what it does, and how that is being made. */

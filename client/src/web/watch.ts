@@ -182,11 +182,16 @@ export function watchCounter(
   };
   let stop: (() => void) | undefined;
   let hasEnded = false;
+  let isServed = false;
+  const beServed = (now: boolean) => {
+    if (own && isServed !== now) own._served += now ? 1 : -1;
+    isServed = now;
+  };
   const fallBack = () => {
-    if (own) own._isServed = false;
+    beServed(false);
     if (!hasEnded) listen();
   };
-  if (own) own._isServed = !!via;
+  beServed(!!via);
   if (via)
     import("./totals.ts").then(({ watchTotals }) => {
       if (!hasEnded) stop = watchTotals(via, ref.id, (document) => read(document, false), fallBack);
@@ -195,6 +200,7 @@ export function watchCounter(
   const leave = own?._subscribe(show);
   return () => {
     hasEnded = true;
+    beServed(false);
     stop?.();
     leave?.();
   };
@@ -205,7 +211,7 @@ type Shown = { -readonly [Field in keyof CounterSnapshot]: CounterSnapshot[Field
 
 /** The increments of this client to one counter, shown in every view of the counter. */
 class OwnIncrements extends OptimisticTotal implements Watcher {
-  _isServed = false;
+  _served = 0;
   readonly #counter: Counter;
   readonly #views = new Set<() => void>();
   #stopCaching: (() => void) | undefined;

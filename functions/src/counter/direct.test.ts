@@ -6,13 +6,33 @@ import { directChange, shardTotalOf } from "./direct.ts";
 import { directUpdate } from "./directField.ts";
 import type { CounterConfig, Direct, FeaturePlan } from "./types.ts";
 
-const open: Direct = { open: true, generation: 7, count: 3, marks: 4, lastWrite: 100_000, lastWriteBefore: 80_000 };
+const open: Direct = {
+  open: true,
+  generation: 7,
+  count: 3,
+  marks: 4,
+  lastWrite: 100_000,
+  lastWriteOfAll: 100_000,
+  lastWriteBefore: 80_000,
+};
 
 /** What the field is before a publish. */
 const FIELDS = {
   "no field": undefined,
-  "closed, last written two minutes before": { ...open, open: false, lastWrite: idle.asOf - 120_000 },
-  "closed, written since": { ...open, open: false, lastWrite: idle.asOf - 119_999 },
+  "closed, last written two minutes before": {
+    ...open,
+    open: false,
+    marks: 0,
+    lastWrite: undefined,
+    lastWriteOfAll: idle.asOf - 120_000,
+  },
+  "closed, written since": {
+    ...open,
+    open: false,
+    marks: 0,
+    lastWrite: undefined,
+    lastWriteOfAll: idle.asOf - 119_999,
+  },
   "not full": { ...open, marks: 3, lastWrite: 80_001 },
   "full after 20 s": open,
   "full sooner": { ...open, lastWrite: 99_999 },

@@ -60,10 +60,12 @@ export function directChange(
     Number.isSafeInteger(total) &&
     !config.plans.some((feature) => feature.needsPublishes?.(state, config));
   if (!mayOpen) return direct?.open ? { open: false } : undefined;
-  const { generation = 0, lastWrite = 0 } = direct ?? {};
+  const { generation = 0, lastWriteOfAll = 0 } = direct ?? {};
   // A client may have named the next generation, was refused, and has counted elsewhere. So that generation is skipped.
   if (!direct?.open)
-    return rate < CALM_RATE && asOf - lastWrite >= CLOSED_TIME ? { open: true, generation: generation + 2 } : undefined;
+    return rate < CALM_RATE && asOf - lastWriteOfAll >= CLOSED_TIME
+      ? { open: true, generation: generation + 2 }
+      : undefined;
   if (direct.marks < MAX_DIRECT_MARKS) return undefined;
   return isFast(direct) ? { open: false } : { open: true, generation: generation + 1 };
 }

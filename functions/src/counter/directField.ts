@@ -18,6 +18,7 @@ export function parseDirect(document: DocumentSnapshot): Direct | undefined {
     count: finite(stored.count),
     marks: Array.isArray(nonces) ? nonces.length : 0,
     lastWrite: writtenAt(windowOf(0)),
+    lastWriteOfAll: Math.max(0, ...Object.values(stored.marks ?? {}).map((window) => writtenAt(window) ?? 0)),
     lastWriteBefore: writtenAt(windowOf(1)),
   };
 }

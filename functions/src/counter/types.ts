@@ -112,7 +112,9 @@ export interface Direct extends Readonly<Pick<DirectFields<never>, "open" | "gen
   readonly marks: number;
   /** When the last write of the generation was made. */
   readonly lastWrite: Millis | undefined;
-  /** The same of the generation before, if its marks are still there. */
+  /** When the last direct write of any generation was made; 0 if there is none. */
+  readonly lastWriteOfAll: Millis;
+  /** When the last write of the generation before was made, if its marks are still there. */
   readonly lastWriteBefore: Millis | undefined;
 }
 

@@ -11,6 +11,7 @@ import { MAX_TASK_DELAY } from "../counter/cause.ts";
 import type { Millis } from "../counter/time.ts";
 import type { Edition } from "../counter/types.ts";
 import type { Config } from "../features/config.ts";
+import { NO_COUNTERS } from "../http/counterList.ts";
 import { invalidParameter } from "./parameterValue.ts";
 
 export const DAY: Millis = 86_400_000;
@@ -51,6 +52,7 @@ export const DEFAULT_SETTINGS: Settings = {
   items: false,
   windowGroups: [],
   historyGroups: [],
+  servedCounters: NO_COUNTERS,
   historyRetention: 30 * DAY,
   timeZone: "UTC",
   regions: undefined,

@@ -6,7 +6,6 @@ import { defineInt, defineString } from "firebase-functions/params";
 import { MARK_LIFETIME_SECONDS, MAX_SHARDS, NO_COUNTED_COLLECTION } from "../../../core/src/index.ts";
 import type { Config } from "../features/config.ts";
 import { FEATURE_PLANS } from "../features/plans.ts";
-import { type CounterList, parseCounterList } from "../http/counterList.ts";
 import { type IngestConfig, parseIngestConfig } from "../ingest/config.ts";
 import { packaging } from "./packaging.ts";
 import {
@@ -283,11 +282,6 @@ export function deployedConfig(): Config {
 /** As {@link deployedConfig}. */
 export function deployedIngestConfig(): IngestConfig {
   return parseIngestConfig(deployedValues());
-}
-
-/** What the function totals may show. As {@link deployedConfig}. */
-export function deployedTotalsCounters(): CounterList {
-  return parseCounterList(params.totalsCounters.value(), params.totalsCounters.name);
 }
 
 function deployedValues(): ParameterValues {

@@ -3,6 +3,7 @@ import { NO_COUNTED_COLLECTION, parseCountedCollection, parseMirrors } from "../
 import { parseGroups } from "../features/groups.ts";
 import { parseRegions, regionCount } from "../features/regions/config.ts";
 import { intervalsOf } from "../features/regions/intervals.ts";
+import { parseCounterList } from "../http/counterList.ts";
 import { DAY, DEFAULT_SETTINGS, EDITIONS, type Settings, settingsOn, validConfig } from "./config.ts";
 import { choiceOf } from "./parameterValue.ts";
 
@@ -84,6 +85,7 @@ export function parseConfig(values: ParameterValues, isEmulated = false, project
       items: choiceOf("ITEMS", text("ITEMS"), ["no", "yes"]) === "yes",
       windowGroups: parseGroups(text("WINDOWS"), "WINDOWS"),
       historyGroups: parseGroups(text("HISTORY"), "HISTORY"),
+      servedCounters: parseCounterList(text("TOTALS_COUNTERS"), "TOTALS_COUNTERS"),
       historyRetention: number("HISTORY_DAYS") * DAY,
       timeZone: text("TIME_ZONE"),
       regions: parseRegions(text("REGIONS"), text("DATABASE_ID"), project),

@@ -2,6 +2,7 @@
 import type { CountedCollection, Mirror } from "../../../core/src/index.ts";
 import type { Millis } from "../counter/time.ts";
 import type { CounterConfig } from "../counter/types.ts";
+import type { CounterList } from "../http/counterList.ts";
 import type { Groups } from "./groups.ts";
 import type { Regions } from "./regions/config.ts";
 
@@ -21,7 +22,9 @@ export interface Config extends CounterConfig {
   readonly windowGroups: Groups;
   /** The counters whose past totals are kept. */
   readonly historyGroups: Groups;
-  /** How long they are kept. */
+  /** The counters whose totals anyone may read by HTTP. */
+  readonly servedCounters: CounterList;
+  /** How long past totals are kept. */
   readonly historyRetention: Millis;
   /** The IANA name of the time zone in which the days of windows begin. */
   readonly timeZone: string;

@@ -3,11 +3,16 @@ import { groupOf } from "../../../core/src/index.ts";
 import type { Config } from "./config.ts";
 import type { Groups } from "./groups.ts";
 
-type Chosen = Pick<Config, "direct" | "regions" | "mirrors" | "windowGroups" | "historyGroups">;
+type Chosen = Pick<Config, "direct" | "regions" | "mirrors" | "windowGroups" | "historyGroups" | "servedCounters">;
 
-/** Counters without a group that have a mirror of their own are left out: clients create their documents, and the functions close them. */
-export function groupsThatNeedPublishes({ direct, regions, mirrors, windowGroups, historyGroups }: Chosen): Groups {
+/**
+ * Counters without a group that have a mirror of their own, or are served by HTTP, are left out: clients create their documents, and the
+ * functions close them.
+ */
+export function groupsThatNeedPublishes(config: Chosen): Groups {
+  const { direct, regions, mirrors, windowGroups, historyGroups, servedCounters } = config;
   if (!direct || regions || windowGroups === "all" || historyGroups === "all") return "all";
-  const mirrored = mirrors.map(({ counters }) => groupOf(counters)).filter((group) => group !== "");
-  return [...new Set([...windowGroups, ...historyGroups, ...mirrored])];
+  const ofCounters = [...mirrors.map(({ counters }) => counters), ...servedCounters.ids].map(groupOf);
+  const named = [...ofCounters, ...servedCounters.groups].filter((group) => group !== "");
+  return [...new Set([...windowGroups, ...historyGroups, ...named])];
 }

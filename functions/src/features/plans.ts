@@ -1,5 +1,6 @@
 /** The pure halves of the features that plan something for a publish. */
 import type { FeaturePlan } from "../counter/types.ts";
+import { totalsPlan } from "../totals/totalsPlan.ts";
 import { adoptedPlan } from "./adopted/adoptedPlan.ts";
 import { collectionsPlan } from "./collections/collectionsPlan.ts";
 import { historyPlan } from "./history/history.ts";
@@ -16,4 +17,5 @@ export const FEATURE_PLANS: readonly FeaturePlan[] = [
   stockPlan,
   collectionsPlan,
   adoptedPlan,
+  totalsPlan,
 ];

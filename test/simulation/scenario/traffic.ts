@@ -2,6 +2,7 @@
 import { parseCountedCollection, parseMirrors } from "../../../core/src/index.ts";
 import { type Random, randomFor } from "../../../core/testing/random.ts";
 import type { Settings } from "../../../functions/src/deploy/config.ts";
+import { NO_COUNTERS } from "../../../functions/src/http/counterList.ts";
 import { FAULTS, type Fault } from "../faults.ts";
 import type { Micros } from "../model/values.ts";
 import { type Action, LIKES, MS, OFFSETS, PAGES, PLAIN, POSTS, type Scenario, SECOND, VOTES } from "./scenario.ts";
@@ -33,6 +34,7 @@ export function trafficOf(seed: number): Scenario {
       { windowGroups: ["views"], historyGroups: ["posts"] },
       { windowGroups: [], historyGroups: [] },
     ]),
+    servedCounters: NO_COUNTERS,
     historyRetention: 30 * 86_400_000,
     visitors: "yes",
     items: true,

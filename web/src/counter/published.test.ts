@@ -14,14 +14,14 @@ test("a counter that clients alone have written has a total, as of the last incr
 });
 
 test("the publish or the increment counts that is later; an increment without a time is not sent yet", () => {
-  const marks = { 4: window(90, 4), 0: window(100, 1) };
+  const marks = { 4: window(90, 4), 5: window(100, 1) };
   const fields = (asOf: number, more: object = {}) => ({
     ...{ total: 9, asOf: at(asOf), rate: 3, phase: "idle" },
     direct: { open: true, generation: 5, count: 5, writes: 5, marks: { ...marks, ...more } },
   });
   expect(parse(fields(110))).toMatchObject({ asOf: 110_000, rate: 3 });
   expect(parse(fields(95))).toMatchObject({ asOf: 100_000, publishedAt: 95_000, rate: 0.1 });
-  expect(parse(fields(95, { 0: { at: null, nonces: ["x"] } }))).toMatchObject({ asOf: 95_000, rate: 3 });
+  expect(parse(fields(95, { 5: { at: null, nonces: ["x"] } }))).toMatchObject({ asOf: 95_000, rate: 3 });
 });
 
 test("without a publish and an increment there is no total", () => {
