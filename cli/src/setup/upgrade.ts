@@ -15,7 +15,7 @@ import { parametersFor, unknownIn } from "./dotenv.ts";
 import { CODEBASE, FIREBASE_JSON, withCodebase } from "./firebaseJson.ts";
 import { addIndexes, indexesOf } from "./indexesJson.ts";
 import { CLIENT, hasForeignCode, KIT } from "./kitPackage.ts";
-
+import { groupsThatNeedFunctions } from "./neededGroups.ts";
 import { deployCommand } from "./nextCommand.ts";
 import { PAGES, packaged, VERSION } from "./packaged.ts";
 import { firebaseCommand, joinPath, MANIFEST, type Project, readProject } from "./project.ts";
@@ -38,10 +38,11 @@ export async function upgrade(options: UpgradeOptions): Promise<void> {
 export function planUpgrade(project: Project, packages?: string): Plan {
   const { firestoreFiles, read } = project;
   const before = read(firestoreFiles.rules) ?? "";
-  const rules = upgradeRules(before, packaged("firestore.rules"), VERSION);
+  const { collection, edition, values, rules: present } = project.settings;
+  const needed = Object.keys(values).length > 0 ? groupsThatNeedFunctions(values) : undefined;
+  const rules = upgradeRules(before, packaged("firestore.rules"), VERSION, needed);
   if ("refused" in rules) throw new CommandError(FAILED, `${firestoreFiles.rules}: ${rules.refused}`);
   const from = findBlock(before)?.version ?? VERSION;
-  const { collection, edition, values, rules: present } = project.settings;
   const tally = indexesOf(packaged("firestore.indexes.json"), collection, edition, values);
   const indexes = addIndexes(firestoreFiles.indexes, read(firestoreFiles.indexes), tally);
   const needsIndexes = present?.hasFunctions !== false;
