@@ -5,7 +5,7 @@ import { CommandError, FAILED, INTERRUPTED, WRONG_USAGE } from "../commandError.
 import type { CurrentSettings } from "./currentSettings.ts";
 import { parametersFor, type Values } from "./dotenv.ts";
 import { assertLocation, isNear, locationProblem } from "./location.ts";
-import { groupsThatNeedFunctions } from "./neededGroups.ts";
+import { neededGroups } from "./neededGroups.ts";
 import type { RulesChoice } from "./rules/composed.ts";
 import type { Packaging } from "./tallysFunctions.ts";
 
@@ -88,7 +88,7 @@ export async function choose(options: ChoiceOptions, ask: boolean, present: Curr
   const groupParameters = groupParametersOf(options, values);
   return {
     ...groups,
-    functions: groupsThatNeedFunctions({ ...values, ...groupParameters }),
+    functions: neededGroups(present.rules?.functions ?? [], values, { ...values, ...groupParameters }),
     hasFunctions,
     limits: options.limits ?? present.rules?.limits ?? false,
     leaderboards: options.leaderboards ?? false,
