@@ -85,3 +85,13 @@ test("an upgrade wants markers, keeps the policy, and says what it adds", async 
     including("tally/.env has new parameters: MIRRORS", "sets GONE, which 0.1.0 does not have: remove it"),
   );
 });
+
+test("HISTORY_DAYS=0 of an older version becomes valid, and still keeps no history", async () => {
+  const { init, upgrade, read, edit } = createProject();
+  await init();
+  edit("db/rules", /function needsFunctions\(\) \{[^}]*\}\n/, "");
+  edit("tally/.env", /HISTORY=\nHISTORY_DAYS=30/, "HISTORY_DAYS=0 # none");
+  await upgrade();
+  expect(read("tally/.env").match(/^HISTORY\w*=.*$/gm)).toEqual(["HISTORY_DAYS=30 # none", "HISTORY="]);
+  expect(read("db/rules")).toMatch(/needsFunctions\(\) \{\s+return counterGroup\(\) in \[\];/);
+});
