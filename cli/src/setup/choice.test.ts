@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { type ChoiceOptions, choose, parseGroups } from "./choice.ts";
 import type { CurrentSettings } from "./currentSettings.ts";
+import type { Values } from "./dotenv.ts";
 
 const NEW: CurrentSettings = {
   rules: undefined,
@@ -84,6 +85,20 @@ test.each<[option: ChoiceOptions, changed: object, databaseSettings: object]>([
 ])("%j given later sets %j, and in firebase.json %j", async (options, changedParameters, databaseSettings) => {
   expect(await chosen(options, DONE)).toMatchObject({ changedParameters, databaseSettings });
   expect(Object.keys((await chosen(options, DONE)).databaseSettings)).toEqual(Object.keys(databaseSettings));
+});
+
+test.each<[present: string[] | "all", values: Values, ChoiceOptions, needed: string[] | "all"]>([
+  [["mine"], {}, {}, ["mine"]],
+  ["all", {}, { history: "likes" }, "all"],
+  [["mine", "views"], { WINDOWS: "views" }, { windows: "likes" }, ["mine", "views", "likes"]],
+  [["views", "mine"], { WINDOWS: "views" }, { windows: "none" }, ["mine"]],
+  [["views"], { MIRRORS: "likes=posts/{name}.likes" }, {}, ["views", "likes"]],
+  ["all", { WINDOWS: "*" }, { windows: "none" }, []],
+  [["mine"], { WINDOWS: "*" }, { windows: "none" }, ["mine"]],
+  [["mine"], { DIRECT: "no" }, {}, "all"],
+])("needsFunctions %j with %j and %j: %j", async (functions, values, options, needed) => {
+  const choice = await chosen(options, { ...DONE, rules: { ...RULES, functions }, values });
+  expect(choice.functions).toEqual(needed);
 });
 
 test("none empties a list", async () => {

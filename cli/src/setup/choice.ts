@@ -1,18 +1,11 @@
 /** The developer's choice, from options or from questions on a terminal. An option that is left out keeps the project's value. */
 import { type CANCEL_SYMBOL, isCancel, select, text } from "@clack/prompts";
-import {
-  DEFAULT_PARAMETERS,
-  type Edition,
-  groupsThatNeedPublishes,
-  isGroup,
-  listItems,
-  parseConfig,
-  regionsNear,
-} from "../../../functions/src/decisions.ts";
+import { type Edition, isGroup, listItems, regionsNear } from "../../../functions/src/decisions.ts";
 import { CommandError, FAILED, INTERRUPTED, WRONG_USAGE } from "../commandError.ts";
 import type { CurrentSettings } from "./currentSettings.ts";
 import { parametersFor, type Values } from "./dotenv.ts";
 import { assertLocation, isNear, locationProblem } from "./location.ts";
+import { neededGroups } from "./neededGroups.ts";
 import type { RulesChoice } from "./rules/composed.ts";
 import type { Packaging } from "./tallysFunctions.ts";
 
@@ -95,7 +88,7 @@ export async function choose(options: ChoiceOptions, ask: boolean, present: Curr
   const groupParameters = groupParametersOf(options, values);
   return {
     ...groups,
-    functions: groupsThatNeedFunctions({ ...values, ...groupParameters }),
+    functions: neededGroups(present.rules?.functions ?? [], values, { ...values, ...groupParameters }),
     hasFunctions,
     limits: options.limits ?? present.rules?.limits ?? false,
     leaderboards: options.leaderboards ?? false,
@@ -146,15 +139,6 @@ function refuseWhatNeedsFunctions(options: ChoiceOptions, { rules, packaging }: 
       "this project has Tally's functions, and counters in use may need them to go on: leave out --without-functions. If the functions " +
         "were never deployed, run `npx firestore-tally remove` first. Then run this again",
     );
-}
-
-/** By the parameters, also those that were edited by hand. Wrong ones are told by `doctor` and by the functions. */
-function groupsThatNeedFunctions(values: Values): Choice["functions"] {
-  try {
-    return groupsThatNeedPublishes(parseConfig({ ...DEFAULT_PARAMETERS, ...values }));
-  } catch {
-    return "all";
-  }
 }
 
 /** An option adds its groups to the parameter; `none` empties it. */

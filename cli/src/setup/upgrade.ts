@@ -1,5 +1,5 @@
 /** `npx firestore-tally upgrade`: brings rules, indexes, functions and client of a project to this version. The policy stays. */
-import { regionsNear } from "../../../functions/src/decisions.ts";
+import { DEFAULT_PARAMETERS, regionsNear } from "../../../functions/src/decisions.ts";
 import { CommandError, FAILED } from "../commandError.ts";
 import { carryOut, type Plan, type SetupOptions } from "./carryOut.ts";
 import { type FileChange, textChange } from "./changes.ts";
@@ -11,11 +11,11 @@ import {
   upgradedVersion,
   withDependency,
 } from "./codebase.ts";
-import { parametersFor, unknownIn } from "./dotenv.ts";
+import { parametersFor, unknownIn, type Values } from "./dotenv.ts";
 import { CODEBASE, FIREBASE_JSON, withCodebase } from "./firebaseJson.ts";
 import { addIndexes, indexesOf } from "./indexesJson.ts";
 import { CLIENT, hasForeignCode, KIT } from "./kitPackage.ts";
-
+import { groupsThatNeedFunctions } from "./neededGroups.ts";
 import { deployCommand } from "./nextCommand.ts";
 import { PAGES, packaged, VERSION } from "./packaged.ts";
 import { firebaseCommand, joinPath, MANIFEST, type Project, readProject } from "./project.ts";
@@ -38,10 +38,12 @@ export async function upgrade(options: UpgradeOptions): Promise<void> {
 export function planUpgrade(project: Project, packages?: string): Plan {
   const { firestoreFiles, read } = project;
   const before = read(firestoreFiles.rules) ?? "";
-  const rules = upgradeRules(before, packaged("firestore.rules"), VERSION);
+  const { collection, edition, values, rules: present } = project.settings;
+  const needed =
+    Object.keys(values).length > 0 ? groupsThatNeedFunctions({ ...values, ...newDays(values) }) : undefined;
+  const rules = upgradeRules(before, packaged("firestore.rules"), VERSION, needed);
   if ("refused" in rules) throw new CommandError(FAILED, `${firestoreFiles.rules}: ${rules.refused}`);
   const from = findBlock(before)?.version ?? VERSION;
-  const { collection, edition, values, rules: present } = project.settings;
   const tally = indexesOf(packaged("firestore.indexes.json"), collection, edition, values);
   const indexes = addIndexes(firestoreFiles.indexes, read(firestoreFiles.indexes), tally);
   const needsIndexes = present?.hasFunctions !== false;
@@ -83,7 +85,7 @@ function functionsChanges(project: Project, packages: string | undefined): Chang
     folder,
     packages,
     initialParameters: parametersFor({ ...project.settings, region, visitors: rules?.visitors ?? [] }),
-    changedParameters: {},
+    changedParameters: newDays(project.settings.values),
     upgradesKit: true,
   });
   const notes = [...code.notes];
@@ -98,6 +100,11 @@ function functionsChanges(project: Project, packages: string | undefined): Chang
   if (firebaseJson === undefined) return { changes, notes };
   const completed = hasForeignCode(project, folder) ? firebaseJson : withCodebase(firebaseJson, position ?? "new");
   return { changes: [...changes, textChange(FIREBASE_JSON, firebaseJson, completed)], notes };
+}
+
+/** In an older version, HISTORY_DAYS=0 kept no history. Now an empty HISTORY says so, and the days are 1 or more. */
+function newDays({ HISTORY_DAYS, HISTORY = "" }: Values): Values {
+  return Number(HISTORY_DAYS) === 0 && HISTORY === "" ? { HISTORY_DAYS: DEFAULT_PARAMETERS.HISTORY_DAYS } : {};
 }
 
 function appChanges({ app, read, functions, settings }: Project, packages: string | undefined): FileChange[] {

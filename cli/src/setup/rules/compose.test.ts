@@ -255,6 +255,16 @@ describe("`upgrade`", () => {
     expect(textOf(upgraded(own))).toMatch(/function isOpen\(\) \{\n {8}return counterGroup\(\) in \[\];/);
   });
 
+  test.each([
+    [["claps"], "counterGroup() in ['claps']", 0],
+    [undefined, "true", 1],
+  ])("writes the groups %j into needsFunctions if it is new: %s", (needed, condition, warnings) => {
+    const own = added(APP).replace(/function needsFunctions\(\) \{[^}]*\}\n/, "");
+    const next = upgradeRules(own, NEXT, "2.0.0", needed);
+    expect(textOf(next)).toContain(`function needsFunctions() {\n        return ${condition};`);
+    expect(next).toMatchObject({ warnings: Array(warnings).fill(expect.stringMatching(/^needsFunctions is new/)) });
+  });
+
   test("names functions of the policy that are gone, and keeps them", () => {
     const less = NEXT.replaceAll(/mostListed\(\)(?! \{)/g, "100").replace(/function mostListed[^}]*\}\n/, "");
     const next = upgraded(added(APP), less);
