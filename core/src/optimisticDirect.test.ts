@@ -14,7 +14,7 @@ type Step =
   | readonly ["others" | "publish", by: number]
   /** So many others write that the marks of before are gone. */
   | readonly ["crowd"]
-  /** A server deletes the document that the watch shows. The watch shows that, too. */
+  /** A server deletes the document, and the watch shows that. */
   | readonly ["delete"]
   /** This client makes an increment: in a transaction, or by the queue, which the SDK shows at once. */
   | readonly ["transaction" | "queue", by: number]
@@ -70,8 +70,8 @@ class World {
         for (let n = 0; n < DIRECT_WINDOWS * MAX_DIRECT_MARKS; n++) this.happen(["others", 1]);
         break;
       case "delete":
-        // Otherwise the client cannot tell what it has taken with it.
-        if (this.#watched !== stored) break;
+        // A client that has not seen the document cannot tell, nor one that does not know what was committed.
+        if (this.watched.asOf === 0) break;
         if (this.own.some(({ state, isQueued }) => state === "committed" || (isQueued && !isOver(state)))) break;
         this.#versions.push({ ...MISSING, includes: this.own.filter(({ state }) => state === "acknowledged") });
         this.happen(["latest"]);
