@@ -102,13 +102,14 @@ export class OptimisticTotal {
   /**
    * The client reads a total.
    *
-   * @param asOf - 1 for a document without a published total, 0 for none: the counter is new or deleted
+   * @param asOf - 0.5 for a document without a published total, 0 for none: the counter is new or deleted. Both are
+   *        before any increment
    * @param hasMark - tells which direct increments the total includes
    * @param fromCache - whether it is from the cache of this device. Such a first total is older than any own increment
    */
   _totalRead(total: number, asOf: number, fromCache: boolean, hasMark: HasMark = () => false): void {
     if (asOf < this.#asOf) {
-      if (asOf > 1 || fromCache) return;
+      if (asOf >= 1 || fromCache) return;
       // The counter was deleted, and with it all committed increments.
       this.#own = this.#own.filter(({ _latest }) => _latest === Number.POSITIVE_INFINITY);
     }
