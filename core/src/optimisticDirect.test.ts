@@ -14,6 +14,8 @@ type Step =
   | readonly ["others" | "publish", by: number]
   /** So many others write that the marks of before are gone. */
   | readonly ["crowd"]
+  /** A server deletes the document, and the watch shows that. */
+  | readonly ["delete"]
   /** This client makes an increment: in a transaction, or by the queue, which the SDK shows at once. */
   | readonly ["transaction" | "queue", by: number]
   /** A write reaches the server; its outcome reaches the client. */
@@ -41,6 +43,9 @@ interface Own {
   known?: OwnIncrement;
 }
 
+/** No document, to which no increment of before is missing. */
+const MISSING: Version = { total: 0, asOf: 0, generation: 0, marks: {}, includes: [] };
+
 class World {
   readonly client = new OptimisticTotal();
   readonly own: Own[] = [];
@@ -51,7 +56,7 @@ class World {
   #nonces = 0;
 
   constructor(total: number, asOf: number) {
-    this.#versions = [{ total, asOf, generation: 3, marks: {}, includes: [] }];
+    this.#versions = [asOf ? { total, asOf, generation: 3, marks: {}, includes: [] } : MISSING];
     this.#show();
   }
 
@@ -63,6 +68,13 @@ class World {
         break;
       case "crowd":
         for (let n = 0; n < DIRECT_WINDOWS * MAX_DIRECT_MARKS; n++) this.happen(["others", 1]);
+        break;
+      case "delete":
+        // A client that has not seen the document cannot tell, nor one that does not know what was committed.
+        if (this.watched.asOf === 0) break;
+        if (this.own.some(({ state, isQueued }) => state === "committed" || (isQueued && !isOver(state)))) break;
+        this.#versions.push({ ...MISSING, includes: this.own.filter(({ state }) => state === "acknowledged") });
+        this.happen(["latest"]);
         break;
       case "publish": {
         const { generation, marks } = stored;
@@ -123,7 +135,7 @@ class World {
 
   /** Everything arrives, and nothing is left open. */
   settle(): void {
-    for (let n = 0; this.own.some(({ state }) => state !== "acknowledged" && state !== "failed"); n++) {
+    for (let n = 0; this.own.some(({ state }) => !isOver(state)); n++) {
       expect(n).toBeLessThan(1_000);
       for (const step of [["publish", 0], ["arrive", n], ["hear", 0], ["latest"], ["again", 0]] as const)
         this.happen(step);
@@ -177,7 +189,8 @@ class World {
     const [name, next] = [`${generation % DIRECT_WINDOWS}`, `${(generation + 1) % DIRECT_WINDOWS}`];
     const { [next]: _, ...marks } = { ...stored.marks, [name]: [...(stored.marks[name] ?? []), nonce] };
     const includes = own ? [...stored.includes, own] : stored.includes;
-    this.#versions.push({ ...stored, total: stored.total + by, generation, marks, includes });
+    const asOf = Math.max(stored.asOf, 0.5);
+    this.#versions.push({ total: stored.total + by, asOf, generation, marks, includes });
     return true;
   }
 
@@ -209,6 +222,11 @@ class World {
   }
 }
 
+/** Whether the increment has its outcome. */
+function isOver(state: Own["state"]): boolean {
+  return state === "acknowledged" || state === "failed";
+}
+
 function isFull({ generation, marks }: Version): boolean {
   return (marks[`${generation % DIRECT_WINDOWS}`]?.length ?? 0) >= MAX_DIRECT_MARKS;
 }
@@ -225,7 +243,7 @@ const steps = fc.array(
   fc.oneof(
     weighted(5, fc.tuple(fc.constant("others"), by)),
     weighted(2, fc.tuple(fc.constant("publish"), by)),
-    weighted(1, fc.constant(["crowd"] as const)),
+    weighted(1, fc.constantFrom(["crowd"], ["delete"])),
     weighted(4, fc.tuple(fc.constantFrom("transaction", "queue"), by)),
     weighted(5, fc.tuple(fc.constant("arrive"), which)),
     weighted(5, fc.tuple(fc.constant("hear"), which)),
@@ -234,7 +252,7 @@ const steps = fc.array(
   ),
   { maxLength: 60, size: "max" },
 );
-const worlds = fc.tuple(fc.nat(50), fc.constantFrom(0, 1_000)).map((of) => new World(...of));
+const worlds = fc.tuple(fc.nat(50), fc.constantFrom(0, 0.5, 1_000)).map((of) => new World(...of));
 
 const total = (own: readonly Own[]) => own.reduce((sum, one) => sum + one.by, 0);
 
@@ -247,9 +265,7 @@ test("the shown total has each own direct increment once, from the call on, unti
         const shown = world.client._total;
         expect(shown, JSON.stringify(step)).toBeGreaterThanOrEqual(exact);
         expect(shown, JSON.stringify(step)).toBeLessThanOrEqual(exact + total(world.unsure));
-        expect(world.client._pending).toBe(
-          world.own.some(({ state }) => state !== "acknowledged" && state !== "failed"),
-        );
+        expect(world.client._pending).toBe(world.own.some(({ state }) => !isOver(state)));
       }
     }),
     runs(2_000),

@@ -102,16 +102,16 @@ export class OptimisticTotal {
   /**
    * The client reads a total.
    *
-   * @param asOf - 0 for a counter without a published total: new or deleted
+   * @param asOf - 0.5 for a document without a published total, 0 for none: the counter is new or deleted. Both are
+   *        before any increment
    * @param hasMark - tells which direct increments the total includes
    * @param fromCache - whether it is from the cache of this device. Such a first total is older than any own increment
    */
   _totalRead(total: number, asOf: number, fromCache: boolean, hasMark: HasMark = () => undefined): void {
-    if (asOf === 0 && this.#asOf > 0 && !fromCache) {
+    if (asOf < this.#asOf) {
+      if (asOf >= 1 || fromCache) return;
       // The counter was deleted, and with it all committed increments.
       this.#own = this.#own.filter(({ _latest }) => _latest === Number.POSITIVE_INFINITY);
-    } else if (asOf < this.#asOf) {
-      return;
     }
     if (this.#isFirst) {
       this.#shown = total + this.#buffered;

@@ -1,9 +1,10 @@
 /** The rules of increments in the counter document. A part of rules.test.ts, which measures the coverage of all parts together. */
 import { describe, expect, test } from "vitest";
+import { DIRECT_WINDOWS } from "../../core/src/index.ts";
 import { withPolicy } from "../../testkit/rules.ts";
 import { accepts, newCounter, PROJECT, RULES, read, refuses, store } from "./environment.ts";
 import { numberOf } from "./fuzz/values.ts";
-import { database, type Write } from "./rest.ts";
+import { ADMIN, database, type Write } from "./rest.ts";
 import {
   add,
   ago,
@@ -16,6 +17,7 @@ import {
   merge,
   NOW,
   nonce,
+  set,
   unlike,
   window,
 } from "./writes.ts";
@@ -239,4 +241,38 @@ describe.concurrent("a like in the counter document", () => {
     for (const elsewhere of ["direct", "0"]) await refuses("alice", ...unlike(counter, "alice", elsewhere).reverse());
     await refuses("alice", ...unlike(counter, "alice", "5"), increment(`${counter}/shards/0`, { count: add(-1) }));
   });
+
+  // The emulator enforces the limit, as Firestore does. A comparison and its `&&` are at least two expressions.
+  test.each([
+    [4, true],
+    [40, false],
+  ])(
+    "with a rate limit and all windows of %d marks leaves a hundred of the 1,000 expressions to the policy, functions: %s",
+    async (most, hasFunctions) => {
+      const rules = [
+        `function hasFunctions() {\n        return ${hasFunctions};\n      }`,
+        `function isAllowedRate() {\n        return isWithinLimit('likes', 10, 60000, 10)${" && counter != ''".repeat(50)};\n      }`,
+      ].reduce(withPolicy, RULES);
+      const project = await database(`${PROJECT}-expressions-${most}`, rules);
+      const counter = newCounter("likes");
+      const windows = Array.from({ length: DIRECT_WINDOWS - 1 }, (_, n): [string, object] => [
+        `${n + 1}`,
+        { at: ago(900 - 70 * n), nonces: Array.from({ length: most }, nonce) },
+      ]);
+      const direct = { open: true, generation: 15, count: 0, writes: 0, marks: Object.fromEntries(windows) };
+      const limit = "tallyLimits/likes/tallyUses/alice";
+      const use = {
+        slot: 3,
+        slots: { 3: NOW },
+        for: { referenceValue: `${project.documents}/${counter}` },
+        expireAt: ago(-172_800),
+      };
+      await project.commit(ADMIN, [
+        set(counter, { total: 5, asOf: ago(900), group: "likes", shardCount: 1, direct }),
+        set(limit, { ...use, slots: { 0: ago(900), 3: ago(800) } }),
+      ]);
+      const [entry] = like(counter, "alice", "direct") as [Write, Write];
+      expect(await project.commit("alice", [merge(limit, use), entry, directIncrement(counter, 16)])).toBe(200);
+    },
+  );
 });

@@ -111,11 +111,12 @@ async function commitWithRetries(counter: Counter, call: IncrementCall, refused?
     !_watcher?._served &&
     (undoneShard ?? DIRECT) === DIRECT &&
     (_hasNoShards || (!_shardCountCache._isStale(isLive(counter)) && !_shardCountCache._isContended()));
-  const found = mayBeDirect ? _way?._generation : undefined;
+  const found = mayBeDirect && (_way?._room as number) > 0 ? _way?._generation : undefined;
   // If a generation that has refused this increment still takes others, the policy refuses direct increments.
   const generation = found === refused ? undefined : found;
   const isDirect = generation !== undefined;
-  const isCalm = isDirect || _way?._room === 0;
+  // If this client alone has filled the generation, there is no crowd.
+  const isCalm = isDirect || (_way?._room as number) <= 0;
   let plan!: IncrementPlan;
   // While one transaction commits, the SDK holds everything else back. So the shard is chosen here, when more is known.
   const add: AddWrites = (writer, removesMarks) => {
@@ -263,8 +264,7 @@ export function planFor(
   const undone = undoneShard === DIRECT ? "0" : undoneShard;
   const place = generation ?? undone ?? randomShard(_shardCountCache._shardsToChooseFrom(), Math.random);
   const plan = planIncrement(path, place, by, Date.now(), Math.random, once);
-  // If this client alone has filled the generation, there is no crowd.
-  if (generation !== undefined && _way && !--(_way._room as number)) counter._way = { _room: 0 };
+  if (generation !== undefined && _way) (_way._room as number)--;
   return generation === undefined || _latest?.exists() ? plan : { ...plan, group: groupOf(counter.id) };
 }
 

@@ -202,7 +202,13 @@ export function isLive({ _latest, _listeners }: Counter): boolean {
  * @param growing - its `growing`; a watch leaves it out, because it learns of further growth
  */
 export function documentRead(counter: Counter, snapshot: DocumentSnapshot, growing?: unknown): void {
-  if (!snapshot.metadata.fromCache || snapshot.exists()) learn(counter, snapshot, growing);
+  const { _way: before } = counter;
+  if (snapshot.metadata.fromCache && !snapshot.exists()) return;
+  learn(counter, snapshot, growing);
+  // A view may lack the last writes of this client.
+  const { _way: way } = counter;
+  if (before && way?._generation === before._generation && (before._room as number) < (way?._room as number))
+    counter._way = before;
 }
 
 /** Keeps what a read has found; `undefined` for a read that failed. */

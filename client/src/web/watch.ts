@@ -141,7 +141,7 @@ export function watchCounter(
     // After a fallback, the cache may have an older total.
     if (micros(latest.asOf) < micros(published?.asOf) && (latest.asOf || fromCache)) return;
     published = latest;
-    own?._totalRead(published.total, micros(published.asOf), fromCache, includes);
+    own?._totalRead(published.total, micros(published.asOf) || +!!document.get("direct") / 2, fromCache, includes);
     show();
     if (via || fromCache || document === asked) return;
     asked = document;
