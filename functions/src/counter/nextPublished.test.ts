@@ -83,7 +83,7 @@ test.each([
 ])("one write of a shard after eight calm hours in the document is no crowd: %s", (_, previous, writes) => {
   const at = T + 8 * 3_600_000;
   // At 0.01 writes per second.
-  const times = { lastWrite: at - 60_000, lastWriteBefore: at - 460_000 };
+  const times = { lastWrite: at - 60_000, lastWriteOfAll: at - 60_000, lastWriteBefore: at - 460_000 };
   const direct = { open: true, generation: 71, count: 288, marks: 4, ...times };
   const measurement = measured(idle, at, { total: writes, writes, documents: 1 });
   const known = { previous, direct, measurement };
