@@ -133,17 +133,15 @@ async function commitWithRetries(counter: Counter, call: IncrementCall, refused?
     const isQueued = goesToQueue({
       _once: turn && (turn._isFirst ? "first" : "later"),
       _isUndo: !!undoneShard,
-      // The document is known, and not just read, as by each page of a crowd. Or another increment is in a transaction.
-      _isWatched: isCalm
-        ? _hasNoShards || (!reading && refused === undefined) || transactionsOf(counter) > 0
-        : !!_watcher?._isWatched(),
+      _isWatched: isCalm || !!_watcher?._isWatched(),
       _isRead: !!_latest,
-      // Some increments are made as if it were not calm, because transactions also remove marks.
-      _isCalm:
-        isCalm ||
-        (_latest?.get("growing") === false &&
+      _isCalm: isCalm
+        ? // The document is known, and not just read, as by each page of a crowd. Or another increment is in a transaction.
+          _hasNoShards || (!reading && refused === undefined) || transactionsOf(counter) > 0
+        : // Some increments are made as if it were not calm, because transactions also remove marks.
+          _latest?.get("growing") === false &&
           !_shardCountCache._isContended() &&
-          Math.random() * INCREMENTS_PER_MARK_REMOVAL > 1),
+          Math.random() * INCREMENTS_PER_MARK_REMOVAL > 1,
     });
     const _at = await send(counter, add, isQueued, turn, isDirect)
       // Where a shard is full of expired marks, the rules accept a write that removes some. Calls with `once` keep their order.

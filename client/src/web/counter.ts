@@ -41,7 +41,7 @@ export interface Counter extends CounterRef {
   /** `once` → the last call with it. */
   readonly _turns: Map<string, Sent>;
   /** Told of each call with `once`. */
-  _entryWatches?: Set<(once: string, counts: boolean, sent: Sent) => void>;
+  _entryWatches?: Set<(once: string, counts: boolean, outcome: Promise<unknown>) => void>;
   /** Shows the increments of this client before they are published; set by the first watch. */
   _watcher?: Watcher;
   /** The sum that buffers have not written. */

@@ -9,7 +9,7 @@ import type { Counter, Sent, Turn } from "./counter.ts";
  *
  * @param counts - whether it counts afterwards; `undefined` if the outcome alone tells, as for a take
  */
-export async function inTurn<T>(
+export function inTurn<T>(
   { _turns, _entryWatches, _watcher }: Counter,
   once: string,
   counts: boolean | undefined,
@@ -22,23 +22,27 @@ export async function inTurn<T>(
   });
   sent._counts = counts;
   _turns.set(once, sent);
-  if (counts !== undefined) for (const follow of _entryWatches ?? []) follow(once, counts, sent);
   _watcher?._callsChanged(1);
-  try {
-    await before;
-    const turn: Turn = {
-      _once: once,
-      _isFirst: !before,
-      _isUndone: () => (_turns.get(once) as Sent)._counts === false,
-      _isSent: false,
-      _sent() {
-        turn._isSent = true;
-        end(true);
-      },
-    };
-    return await call(turn);
-  } finally {
-    end();
-    _watcher?._callsChanged(-1);
-  }
+  const take = async () => {
+    try {
+      await before;
+      const turn: Turn = {
+        _once: once,
+        _isFirst: !before,
+        _isUndone: () => (_turns.get(once) as Sent)._counts === false,
+        _isSent: false,
+        _sent() {
+          turn._isSent = true;
+          end(true);
+        },
+      };
+      return await call(turn);
+    } finally {
+      end();
+      _watcher?._callsChanged(-1);
+    }
+  };
+  const outcome = take();
+  if (counts !== undefined) for (const follow of _entryWatches ?? []) follow(once, counts, outcome);
+  return outcome;
 }
