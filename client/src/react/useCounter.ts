@@ -44,7 +44,8 @@ export interface UseCounter {
 export function useCounter(ref: CounterRef, options: UseCounterOptions = {}): UseCounter {
   const { initialTotal, via } = options;
   const store = useMemo(() => counterStore(ref, { via }), [ref, via]);
-  const isKnown = useMemo(() => knowing(store), [store]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another store is not known yet
+  const isKnown = useMemo(knowing, [store]);
   const initial = useMemo<ServedCounterState>(
     () => (initialTotal === undefined ? {} : { total: initialTotal }),
     [initialTotal],
@@ -67,7 +68,7 @@ export function useCounter(ref: CounterRef, options: UseCounterOptions = {}): Us
     },
     [ref, store],
   );
-  const isUnknown = state.total !== undefined && !isKnown();
+  const isUnknown = state !== initial && state.total !== undefined && !isKnown(state);
   return {
     total: isUnknown && initialTotal !== undefined ? initialTotal + (state.total ?? 0) : (state.total ?? initialTotal),
     pending: state.pending ?? false,
@@ -78,14 +79,13 @@ export function useCounter(ref: CounterRef, options: UseCounterOptions = {}): Us
 }
 
 /**
- * Whether a store has ever had a total. An empty cache knows none: then there are only the increments of this client, which are pending
- * at first.
+ * Whether a store has had a total. An empty cache knows none: then there are only the increments of this client, which are pending at
+ * first.
  */
-function knowing({ getSnapshot }: ReturnType<typeof counterStore>): () => boolean {
+function knowing(): (state: ServedCounterState) => boolean {
   let isKnown = false;
-  return () => {
-    const { total, asOf, fromCache, pending } = getSnapshot();
-    isKnown ||= total !== undefined && (!fromCache || !!asOf || (total !== 0 && !pending));
+  return ({ total, asOf, fromCache, pending }) => {
+    isKnown ||= !fromCache || !!asOf || (total !== 0 && !pending);
     return isKnown;
   };
 }
