@@ -43,10 +43,10 @@ export interface IncrementOptions {
  * some 15 s in a browser that has lost its network and does not know it. `disableNetwork` does not stop an increment that is in a
  * transaction. An increment goes to the SDK's queue instead, which sends it to the same document until it counts or is refused:
  * - always, while the page is hidden or offline;
- * - with `once`, if it is direct or the counter is neither new, growing nor contended, if this client has called with that `once` before,
- *   or if the counter document could not be read. Calls with the same `once` take effect in their order;
- * - without `once`, if it is direct, unless this call had to read the counter document or was refused there; but also then while another
- *   increment of this page is in a transaction, or if there are no functions;
+ * - if it is direct, unless this call had to read the counter document or was refused there; but also then while another increment of
+ *   this page is in a transaction, or if there are no functions;
+ * - with `once`, on a shard, if the counter is neither new, growing nor contended; always, if this client has called with that `once`
+ *   before, or if the counter document could not be read. Calls with the same `once` take effect in their order;
  * - without `once`, on a shard, if `onCounter` watches the counter and it is neither new, growing nor contended, or if this client has
  *   itself just filled the document.
  *
