@@ -99,7 +99,9 @@ export async function undoIncrement(ref: CounterRef, once: string): Promise<void
   const entry = doc(ref.firestore, entryPath(ref.path, validName("once", once)));
   await inTurn(counter, once, false, async (turn) => {
     // The server's entry follows if it differs.
-    let found: DocumentSnapshot | undefined = await getDocFromCache(entry).catch(() => getDoc(entry));
+    let found: DocumentSnapshot | undefined = await getDocFromCache(entry).catch(() => undefined);
+    // An entry that a transaction has created is not in the cache.
+    if (!found?.exists()) found = await getDoc(entry);
     for (let attempt = 1; ; attempt++) {
       try {
         const by = found.get("by");
