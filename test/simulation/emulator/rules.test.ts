@@ -1,7 +1,9 @@
 /** The model of the rules compared with the emulator: the same random writes of clients on both, step by step. */
+
 import * as realAdmin from "@google-cloud/firestore";
 import * as realWeb from "firebase/firestore";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { DIRECT_WINDOWS } from "../../../core/src/index.ts";
 import { type Random, randomFor } from "../../../core/testing/random.ts";
 import * as modelAdmin from "../model/adminSdk.ts";
 import { setDirectPolicy } from "../model/directRules.ts";
@@ -257,7 +259,7 @@ interface DirectWrite {
   readonly seconds: number;
 }
 
-const DIRECT_COUNTERS = ["views:a", "likes:b", "tickets:c", "votes:d"] as const;
+const DIRECT_COUNTERS = ["pages:a", "likes:b", "tickets:c", "votes:d"] as const;
 const DIRECT_WRITES = [
   ...(["increment", "increment", "increment", "increment", "full", "full", "closed", "opened", "no document"] as const),
   ...(["total alone", "count alone", "no writes", "two writes", "fraction", "other field", "other part"] as const),
@@ -278,7 +280,7 @@ const DIRECT_WRITES = [
 function randomDirectWrite(random: Random): DirectWrite {
   return {
     user: random.pick(["ada", "bob"]),
-    counter: random.pick(["views:a", "views:a", "views:a", "likes:b", "likes:b", ...DIRECT_COUNTERS]),
+    counter: random.pick(["pages:a", "pages:a", "pages:a", "likes:b", "likes:b", ...DIRECT_COUNTERS]),
     by: random.pick(["batch", "transaction"]),
     does: random.pick(DIRECT_WRITES),
     ahead: random.pick([0, 0, 0, 0, 1, 1, -1, 5]),
@@ -303,11 +305,11 @@ async function performDirectWrite(
   const path = `counters/${counter}`;
   const current = direct?.generation ?? 0;
   const generation = Math.max(current + ahead, 0);
-  const [name, next] = [0, 1].map((more) => `${(generation + more) % 5}`) as [string, string];
+  const [name, next] = [0, 1].map((more) => `${(generation + more) % DIRECT_WINDOWS}`) as [string, string];
   const at = sdk.serverTimestamp();
   const bytes = (of: number, length = 5) => sdk.Bytes.fromUint8Array(new Uint8Array(length).fill(of));
   const window = (...nonces: unknown[]) => ({ at, nonces: sdk.arrayUnion(...nonces) });
-  const hasEntries = counter !== "views:a";
+  const hasEntries = counter !== "pages:a";
   const isUndo = hasEntries && entry !== undefined;
   const amount = (isUndo ? -1 : 1) * (counter === "tickets:c" ? -1 : 1);
   const count = sdk.increment(amount);
@@ -328,14 +330,16 @@ async function performDirectWrite(
     "two nonces": ofParts({ marks: { ...marks, [name]: window(bytes(nonce), bytes(nonce + 1)) } }),
     "long nonce": ofParts({ marks: { ...marks, [name]: window(bytes(nonce, 6)) } }),
     "own time": ofParts({ marks: { ...marks, [name]: { ...marks[name], at: sdk.Timestamp.fromMillis(1) } } }),
-    "other window": ofParts({ marks: { [`${(generation + 2) % 5}`]: marks[name], [next]: sdk.deleteField() } }),
+    "other window": ofParts({
+      marks: { [`${(generation + 2) % DIRECT_WINDOWS}`]: marks[name], [next]: sdk.deleteField() },
+    }),
     "next window": ofParts({ marks: { [name]: marks[name], [next]: window(bytes(nonce)) } }),
     "next kept": ofParts({ marks: { [name]: marks[name] } }),
     "not open": { ...whole, direct: without("open", parts) },
     shut: ofParts({ open: false }),
     "other group": { ...whole, group: "other" },
     replace: ofParts({ marks: { [name]: marks[name] } }),
-    "extra mark": ofParts({ marks: { ...marks, [`${(generation + 3) % 5}`]: window(bytes(nonce)) } }),
+    "extra mark": ofParts({ marks: { ...marks, [`${(generation + 3) % DIRECT_WINDOWS}`]: window(bytes(nonce)) } }),
   };
   const put = async (data: object) => await run(server.doc(path).set(data));
   const old = (age: number, from: number) => ({
@@ -344,14 +348,14 @@ async function performDirectWrite(
   });
   const total = { group: counter.split(":")[0], total: 3 };
   const stored = { open: true, generation: current, count: 3, writes: 3 };
-  const before = `${(current + 4) % 5}`;
+  const before = `${(current + DIRECT_WINDOWS - 1) % DIRECT_WINDOWS}`;
   try {
     if (does === "no document") {
       await run(server.doc(path).delete());
       return "by a server";
     }
     if (does === "full") {
-      const full = { [before]: old(9 + seconds, 0), [`${current % 5}`]: old(9, 4) };
+      const full = { [before]: old(9 + seconds, 0), [`${current % DIRECT_WINDOWS}`]: old(9, 4) };
       await put({ ...total, direct: { ...stored, marks: full } });
       return "by the functions";
     }
