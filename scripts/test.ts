@@ -43,6 +43,10 @@ const logged = [
   "EVENTS_TOPIC=tally-log",
   "EVENTS_COLLECTION=counters",
 ].flatMap((param) => ["--param", param]);
+const adopting = ["ADOPTED=yes", "BRIDGE=stars=walls/{wall}.stars", "WINDOWS=hits"].flatMap((param) => [
+  "--param",
+  param,
+]);
 const IS_SHORT = "!deep && !nightly";
 // The packagings differ in how functions are wired up, not in what they can take.
 const withoutLoad = ["-t", "^(?!100 increments|a counter grows|3,000 visitors)"];
@@ -85,10 +89,7 @@ const SUITES: Readonly<Record<string, Suite>> = {
         ...emulators("--as", "hosted"),
         ...vitest("browser", "migration", "tools"),
       ],
-      "adopting counters made by hand": [
-        ...emulators("--as", "hosted", "--param", "ADOPTED=yes", "--param", "BRIDGE=stars=walls/{wall}.stars"),
-        ...vitest("adopting"),
-      ],
+      "adopting counters made by hand": [...emulators("--as", "hosted", ...adopting), ...vitest("adopting")],
     },
     alone: {
       "end to end, as an extension": [...emulators("--as", "extension"), ...vitest("endToEnd"), ...withoutLoad],
