@@ -47,6 +47,7 @@ const configured: Record<string, string> = {
   MIN_INTERVAL_SECONDS: "2",
   MAX_INTERVAL_SECONDS: "20",
   PRECISION: "0.01",
+  DIRECT: "no",
   COUNTED_COLLECTION: "posts/{post}/comments",
   MIRRORS: "likes=posts/{name}.likes, views=pages/{name}.stats.views",
   VISITORS: "ingest",
