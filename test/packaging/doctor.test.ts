@@ -28,7 +28,7 @@ test("where clients and servers count by the deployed rules and functions, docto
 
   const { exitCode, stdout } = await startProgram(process.execPath, [CLI, "doctor", "--json"]).ended;
   const { unseen, ...report } = JSON.parse(stdout);
-  expect(report).toMatchObject({ findings: [], errors: 0, warnings: 0, counters: 1, allCounters: true });
+  expect(report).toMatchObject({ findings: [], errors: 0, warnings: 0, counters: 2, allCounters: true });
   expect(exitCode).toBe(0);
   expect(unseen.map(({ part }: { part: string }) => part)).toEqual(
     expect.not.arrayContaining(["rules", "functions", "counters"]),

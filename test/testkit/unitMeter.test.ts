@@ -78,7 +78,7 @@ test("an increment with `once` is two write units, for the shard and the entry",
   const uid = await signIn(user);
   const id = `likes:units${process.pid}`;
   // Not open to clients.
-  await ensureCounter(serverCounter(admin, id));
+  await ensureCounter(serverCounter(admin, id), { shards: 2 });
   await incrementCounter(counter(user.db, id), 1, { once: uid });
   expect(units.writeUnit).toBe(2);
   const shard = (await admin.collection(`counters/${id}/shards`).get()).docs.find(({ id }) => id !== "base")?.ref
