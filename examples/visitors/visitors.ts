@@ -5,7 +5,9 @@ import { db, userId } from "../setup/firebase.ts";
 /** Call it when a page opens: every call counts as a view, every user as one visitor. */
 export async function countVisit(page: string) {
   const views = counter(db, `views:${page}`);
-  await Promise.all([incrementCounter(views), countVisitor(views, await userId())]);
+  // First: the SDK queues writes for each user, and those of nobody wait until nobody is signed in again.
+  const uid = await userId();
+  await Promise.all([incrementCounter(views), countVisitor(views, uid)]);
 }
 
 export function showVisits(page: string, label: { textContent: string | null }) {
