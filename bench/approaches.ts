@@ -22,6 +22,8 @@ export interface Approach {
   watch(db: Firestore, id: string, next: (total: number) => void): () => void;
   /** The collection of the documents whose `count` fields sum to the total. */
   shards(id: string): string;
+  /** The document that has a part of the total beside them, in `direct.count`. */
+  counter?(id: string): string;
 }
 
 const single: Approach = {
@@ -56,6 +58,7 @@ const tally: Approach = {
   increment: (db, id) => incrementCounter(counter(db, id)),
   watch: (db, id, next) => onCounter(counter(db, id), ({ total }) => next(total)),
   shards: (id) => `counters/${id}/shards`,
+  counter: (id) => `counters/${id}`,
 };
 
 export const APPROACHES = { single, recipe, tally } as const;

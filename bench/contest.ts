@@ -109,7 +109,13 @@ export async function measureLoad(emulators: MeteredEmulators, name: ApproachNam
   await until(async () => {
     await sleep(SETTLING);
     const listed = await Promise.all(ids.map((id) => admin.firestore.collection(approach.shards(id)).get()));
-    counts = listed.flatMap(({ docs }) => docs.map((document) => document.get("count")));
+    const direct = await Promise.all(
+      ids.flatMap((id) => approach.counter?.(id) ?? []).map((path) => admin.firestore.doc(path).get()),
+    );
+    counts = [
+      ...listed.flatMap(({ docs }) => docs.map((document) => document.get("count"))),
+      ...direct.map((document) => document.get("direct.count") ?? 0),
+    ];
     return visible() === sum(counts);
   }, GRACE);
   if (isTally) await functionsRest(emulators);

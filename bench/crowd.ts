@@ -38,7 +38,7 @@ export interface CrowdResult extends Omit<Crowd, "governed"> {
   readonly isGoverned: boolean;
   readonly offered: number;
   readonly acknowledged: number;
-  /** The sum of the documents. */
+  /** The sum of the increments. */
   readonly counted: number;
   /** From the first increment to the last acknowledgement. */
   readonly lastAcknowledged: Millis;
@@ -99,13 +99,14 @@ async function measure(
   const { samples, errors, lateness } = await writers.stop();
   await sleep(SETTLING);
   const { docs } = await admin.collection(path).get();
+  const direct: number = (await admin.doc(`counters/${ID}`).get()).get("direct.count") ?? 0;
   await admin.terminate();
 
   const instants = samples.map(({ acknowledged }) => acknowledged).filter(Number.isFinite);
   return {
     ...{ target, ...described, isGoverned: governed !== undefined },
     ...{ offered: samples.length, acknowledged: instants.length },
-    counted: docs.reduce((sum, document) => sum + (document.get("count") ?? 0), 0),
+    counted: docs.reduce((sum, document) => sum + (document.get("count") ?? 0), direct),
     lastAcknowledged: Math.max(...instants) - start,
     acknowledgement: percentilesOf(samples.map(({ intended, acknowledged }) => acknowledged - intended)),
     ...{ shardsAt8s, errors },

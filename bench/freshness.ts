@@ -20,7 +20,7 @@ export interface Freshness extends Percentiles {
   /** From an acknowledgement until the total. `Infinity` if an increment never was in one. */
   readonly mean: Millis;
   readonly max: Millis;
-  /** Whether the last total, the sum of the shards and the number of acknowledgements are equal. */
+  /** Whether the last total, the sum of the increments and the number of acknowledgements are equal. */
   readonly exact: boolean;
   /** Shard documents at the end. */
   readonly shards: number;
@@ -63,7 +63,8 @@ async function measure(firestore: string, id: string, arrivals: readonly Millis[
   while (latest() < acknowledged.length && performance.now() < deadline) await sleep(50);
 
   const { docs: shards } = await admin.firestore.collection(`counters/${id}/shards`).get();
-  const counted = shards.reduce((sum, shard) => sum + (shard.get("count") ?? 0), 0);
+  const direct: number = (await admin.firestore.doc(`counters/${id}`).get()).get("direct.count") ?? 0;
+  const counted = shards.reduce((sum, shard) => sum + (shard.get("count") ?? 0), direct);
   stop();
   await Promise.all([writer.close(), watcher.close(), admin.close()]);
   const delays = visibilityDelays(acknowledged, seen);

@@ -49,15 +49,24 @@ export function warmUp(counters: number): Load {
   return { name: "warm-up", clients: 20, counters, before, measured: { perSecond: 20, seconds: 3 } };
 }
 
-/** The traffic that `--only costs` prices: everyday rates for two minutes, two busy ones, and counters that are incremented once. */
+/**
+ * The traffic that `--only costs` prices: calm counters by pages that increment once, everyday rates for two minutes, two busy ones, and
+ * counters that are incremented once.
+ */
 export function costLoads(seconds?: number): Load[] {
   const load = (perSecond: number, usual: number, clients: number): Load => ({
     ...{ name: `${perSecond}/s`, clients, counters: 1, before: { perSecond: 0, seconds: 0 } },
     measured: { perSecond, seconds: seconds ?? usual },
   });
+  /** So many counters that together have about one increment a second. */
+  const calm = (perSecond: number, usual: number, counters: number): Load => {
+    const { measured, ...others } = load(perSecond * counters, usual, 5);
+    return { ...others, name: `${perSecond}/s`, measured, counters, clients: measured.perSecond * measured.seconds };
+  };
   // The emulator may not tell a watch that begins of a write in the same moment.
   const once = { ...load(10, 20, 20), before: { perSecond: 0, seconds: 2 } };
   return [
+    ...[calm(0.01, 300, 100), calm(0.1, 120, 10), calm(0.3, 120, 5)],
     ...[load(0.5, 120, 5), load(1, 120, 10), load(10, 40, 20), load(100, 30, 20)],
     { ...once, name: "once each", counters: once.measured.perSecond * once.measured.seconds },
   ];

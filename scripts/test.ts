@@ -8,11 +8,14 @@ import { existsSync, mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { CHOSEN } from "../testkit/rules.ts";
 
 const params = [
   // The features whose functions are deployed only then.
   "VISITORS=ingest",
   "ITEMS=yes",
+  `WINDOWS=${CHOSEN.windows}`,
+  `HISTORY=${CHOSEN.history}`,
   // So that shrinking and folding can be seen within a test.
   "SHRINK_COOLDOWN_SECONDS=5",
   "COUNTED_COLLECTION=posts/{post}/comments",
@@ -40,6 +43,10 @@ const logged = [
   "EVENTS_TOPIC=tally-log",
   "EVENTS_COLLECTION=counters",
 ].flatMap((param) => ["--param", param]);
+const adopting = ["ADOPTED=yes", "BRIDGE=stars=walls/{wall}.stars", "WINDOWS=hits"].flatMap((param) => [
+  "--param",
+  param,
+]);
 const IS_SHORT = "!deep && !nightly";
 // The packagings differ in how functions are wired up, not in what they can take.
 const withoutLoad = ["-t", "^(?!100 increments|a counter grows|3,000 visitors)"];
@@ -82,10 +89,7 @@ const SUITES: Readonly<Record<string, Suite>> = {
         ...emulators("--as", "hosted"),
         ...vitest("browser", "migration", "tools"),
       ],
-      "adopting counters made by hand": [
-        ...emulators("--as", "hosted", "--param", "ADOPTED=yes", "--param", "BRIDGE=stars=walls/{wall}.stars"),
-        ...vitest("adopting"),
-      ],
+      "adopting counters made by hand": [...emulators("--as", "hosted", ...adopting), ...vitest("adopting")],
     },
     alone: {
       "end to end, as an extension": [...emulators("--as", "extension"), ...vitest("endToEnd"), ...withoutLoad],

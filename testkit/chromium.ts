@@ -14,6 +14,18 @@ import type { LaunchOptions } from "playwright-core";
 /** Fetched on demand, so that `npm install` does not download 67 MB for those who have a browser. */
 const PACKAGE = "@sparticuz/chromium@153.0.0";
 
+/** No graphics, no sandbox (root has none), and no network traffic of the browser itself. */
+export const CHROMIUM_ARGUMENTS = [
+  "--headless",
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
 /** Time to allow for the download. */
 export const FETCH_TIMEOUT_MS = 600_000;
 

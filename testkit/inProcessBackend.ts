@@ -8,6 +8,7 @@ import type { CounterTask } from "../functions/src/counter/cause.ts";
 import type { DeployedBackend } from "../functions/src/features/backend.ts";
 import { FEATURES } from "../functions/src/features/features.ts";
 import { FEATURE_PLANS } from "../functions/src/features/plans.ts";
+import { NO_COUNTERS } from "../functions/src/http/counterList.ts";
 import { admin } from "./clients.ts";
 
 /** The emulator's snapshots may miss commits of the last few milliseconds (see backend.ts). */
@@ -44,12 +45,16 @@ export function inProcessBackend(
       minInterval: 200,
       maxInterval: 1_000,
       precision: 0.001,
+      direct: true,
       counted: undefined,
       mirrors: [],
       adopted: false,
       visitors: "yes",
       items: true,
-      historyRetention: 0,
+      windowGroups: "all",
+      historyGroups: [],
+      servedCounters: NO_COUNTERS,
+      historyRetention: 86_400_000,
       timeZone: "UTC",
       regions: undefined,
       exchangeInterval: 1_000,

@@ -3,14 +3,33 @@ import { readFileSync } from "node:fs";
 /** The rules as they are. */
 const DEFAULT_RULES = readFileSync(new URL("../firestore.rules", import.meta.url), "utf8");
 
+/** The groups of the tests' deployments that have windows, a history, or mirrors. */
+export const CHOSEN = {
+  windows: ["windows", "score", "views"],
+  history: ["history", "views"],
+  mirrors: ["comments", "mirrored"],
+  bridged: ["visits", "stars", "members", "reads"],
+};
+
+/** The function of the policy that names these groups. */
+export const NEEDS_FUNCTIONS = policyFunction(
+  "needsFunctions",
+  `counterGroup() in ${JSON.stringify([...new Set(Object.values(CHOSEN).flat())])}`,
+);
+
 /**
  * The rules of most tests: every group that no function of the policy names is open, and every client sums shards. So a test has groups of its
  * own. What the default policy closes is tested in test/rules.
  */
-export const OPEN_RULES = ["isOpen", "maySumShards"].reduce(
-  (rules, name) => withPolicy(rules, `function ${name}() {\n        return true;\n      }`),
-  DEFAULT_RULES,
-);
+export const OPEN_RULES = [
+  policyFunction("isOpen", "true"),
+  policyFunction("maySumShards", "true"),
+  NEEDS_FUNCTIONS,
+].reduce(withPolicy, DEFAULT_RULES);
+
+function policyFunction(name: string, answer: string): string {
+  return `function ${name}() {\n        return ${answer};\n      }`;
+}
 
 /** Rules with a function of the policy in place of the one of the same name. */
 export function withPolicy(rules: string, edit: string): string {

@@ -18,7 +18,9 @@ export async function readShards(id: string): Promise<Map<string, FirebaseFirest
   return new Map(docs.map((shard) => [shard.id, shard.data()]));
 }
 
-/** The sum of the shards: the exact total, whatever is published. */
-export async function sumOfShards(id: string): Promise<number> {
-  return [...(await readShards(id)).values()].reduce((sum, { count = 0 }) => sum + count, 0);
+/** What all increments sum up to, those on shards and those in the counter document: the exact total, whatever is published. */
+export async function sumOfIncrements(id: string): Promise<number> {
+  const shards = await readShards(id);
+  const direct: number = (await admin.doc(`counters/${id}`).get()).get("direct.count") ?? 0;
+  return [...shards.values()].reduce((sum, { count = 0 }) => sum + count, direct);
 }

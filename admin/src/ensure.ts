@@ -68,9 +68,12 @@ export async function ensureCounter(ref: CounterRef, options: EnsureCounterOptio
   if (shards !== undefined) validReservation(shards, holdFor, bounded ? MAX_STOCK_SHARDS : MAX_SHARDS);
   const base = shardDoc(ref, BASE_SHARD);
   const created = await retry(async () => {
-    // A counter document without `asOf` was never published: `setCounterSource` may have created it.
-    const [counter, known] = await ref.firestore.getAll(counterDoc(ref), base, { fieldMask: ["asOf", "bounded"] });
-    if (counter?.get("asOf") !== undefined || known?.exists) {
+    // A counter document without either was never published or incremented: `setCounterSource` may have created it.
+    const [counter, known] = await ref.firestore.getAll(counterDoc(ref), base, {
+      fieldMask: ["asOf", "bounded", "direct.open"],
+    });
+    const isWritten = counter?.get("asOf") !== undefined || counter?.get("direct") !== undefined;
+    if (isWritten || known?.exists) {
       if (bounded && counter?.get("bounded") !== true) throw notBounded(ref);
       return false;
     }

@@ -4,6 +4,7 @@ import {
   ALREADY_EXISTS,
   CounterError,
   codeOf,
+  DIRECT,
   entryPath,
   type IncrementArguments,
   isPreconditionFailure,
@@ -162,7 +163,9 @@ async function incrementOnce(counter: Counter, by: number, once: string): Promis
 async function takeBack(counter: Counter, entry: DocumentSnapshot): Promise<void> {
   const batch = counter.firestore.batch();
   batch.delete(entry.ref, unchanged(entry));
-  const shard: string = entry.get("shard");
+  const counted: string = entry.get("shard");
+  // Only clients write the counter document.
+  const shard = counted === DIRECT ? "0" : counted;
   batch.set(shardDoc(counter, shard), shardUpdate(shard, -entry.get("by")), { merge: true });
   await batch.commit();
 }

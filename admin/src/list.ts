@@ -56,7 +56,7 @@ export async function listCounters(
 /**
  * The counters of a group with the largest totals or rates, or that have counted most today, this week or this month, the
  * largest first. Cost: 1 read per counter that the query returns, at most `limit`. Counters whose window is over come last in
- * the query; they are read, and left out.
+ * the query; they are read, and left out. Only groups of the functions' parameter `WINDOWS` have windows.
  *
  * @param group - the part of their ids before the first colon: `"likes"` for `likes:post42`
  * @throws CounterError `counter/invalid-option`, `counter/invalid-reference`, as for {@link listCounters}
@@ -80,7 +80,7 @@ export async function getTopCounters(
 }
 
 /**
- * The rank of a counter in its group: 1 for the largest, the same for equals; `undefined` for one without a published
+ * The rank of a counter in its group: 1 for the largest, the same for equals; `undefined` for one without a
  * total, that has not counted in the window, or beyond `limit`. Cost: 2 reads, and 1 more per 1,000 counters before it.
  *
  * @example

@@ -5,6 +5,7 @@ import {
   type CounterHistoryPoint,
   type CounterObserver,
   type CounterSnapshotBase,
+  directCountOf,
   entryPath,
   HISTORY,
   historyPoints,
@@ -49,7 +50,7 @@ export async function getCounters(refs: readonly CounterRef[]): Promise<CounterS
 }
 
 /**
- * The sum of the shards at this instant, without waiting for the functions.
+ * The exact total now: the sum of the shards and the direct increments. Does not wait for the functions.
  *
  * Cost: 3 reads, and 2 more for each further 1,000 shards; 1 read per shard if the index of `firestore.indexes.json` is
  * missing, or a server has written shards that are not in it. For a counter that counts a collection, 1 read more per 1,000
@@ -65,23 +66,22 @@ export async function getCounters(refs: readonly CounterRef[]): Promise<CounterS
 export async function getExactTotal(ref: CounterRef): Promise<number> {
   const firestore = firestoreOf(ref);
   const { path } = ref;
-  const snapshot = await latestSnapshot();
-  const [counter, sum] = await Promise.all([
-    counterDoc(ref).get(),
-    sumShards(firestore.collection(shardsPath(path)), snapshot),
-  ]);
+  const latest = await latestSnapshot();
+  const counter = await firestore.runTransaction((transaction) => transaction.get(counterDoc(ref)), latest);
+  // Of the same instant, so that an undo in another place is in both or in neither.
+  const sum = await sumShards(firestore.collection(shardsPath(path)), { readTime: counter.readTime, ...latest });
   const counted: string | null | undefined = counter.get("countedCollection");
   if (counted) return (await firestore.collection(counted).count().get()).data().count;
   if (sum.overflows) throw overflow(ref.id);
-  return sum.total;
+  return sum.total + directCountOf(counter);
 }
 
 /**
  * The history of a counter: its state at the end of each minute, hour or day, in order. The functions keep it. The last point
  * is the current state.
  *
- * Where a point is missing, nothing was published in that step. Hours are kept for every counter, minutes for a counter that
- * is written at least once in the longest interval (`MAX_INTERVAL_SECONDS`), both for `HISTORY_DAYS`.
+ * Where a point is missing, nothing was published in that step. Of the groups in `HISTORY`, hours are kept, and minutes of a counter
+ * that is written at least once in the longest interval (`MAX_INTERVAL_SECONDS`), both for `HISTORY_DAYS`.
  *
  * Cost: 1 read of the counter, and 1 per hour with points (minutes) or day with points (hours, days), at least 1.
  *
@@ -111,8 +111,8 @@ export async function getCounterHistory(
 }
 
 /**
- * Watches the published total: tells the observer the current one, and each new one, at most about once a second.
- * Unlike in the web SDK, increments of this process show when they are published. Cost: 1 read per published total.
+ * Watches the total: tells the observer the current one, and each new one: of a publish, at most about once a second; of a direct
+ * increment, at once. Unlike in the web SDK, increments of this process show when they are published. Cost: 1 read per new total.
  *
  * @returns a function that ends the watch
  *

@@ -26,6 +26,7 @@ import {
   type CounterSource,
   codeOf,
   DEADLINE_EXCEEDED,
+  directCountOf,
   givenFlag,
   hasOption,
   isBounded,
@@ -52,7 +53,7 @@ export interface ReconcileCounterOptions {
 export interface CounterReconciliation {
   /** The total of the source at `asOf`. */
   readonly expected: number;
-  /** The sum of the shards at `asOf`. */
+  /** The exact total at `asOf`. */
   readonly found: number;
   /** `expected − found`. */
   readonly drift: number;
@@ -72,7 +73,7 @@ export interface CounterReconciliation {
  *
  * On a counter without increments, this counts the documents that exist already.
  *
- * Cost: 1 read per shard, 1 per 1,000 documents of the source, and 1 for a stored source; 1 read and 3 writes if there is drift. Again
+ * Cost: 1 read, 1 per shard, and 1 per 1,000 documents of the source; 1 read and 3 writes if there is drift. Again
  * if a fold, a reset or another reconcile came in between. The source may need an index of its own, which Firestore's error
  * names.
  *
@@ -96,7 +97,7 @@ export async function reconcileCounter(
   let sent = false;
   let timeouts = 0;
   return await retryAdjustment(ref, async () => {
-    const { source, expected, shards, asOf } = await readSourceAndShards(ref, given).catch((error) => {
+    const { source, expected, shards, counter, asOf } = await readSourceAndShards(ref, given).catch((error) => {
       if (codeOf(error) === DEADLINE_EXCEEDED) timeouts++;
       throw timeouts === TIMEOUTS ? tooLarge(ref, error) : error;
     });
@@ -104,7 +105,7 @@ export async function reconcileCounter(
     // Read after the snapshot: an earlier commit without a response is either in the snapshot, or will fail.
     const earlier = sent ? await earlierResult(correction) : undefined;
     if (earlier) return earlier;
-    const found = sumOf(shards);
+    const found = sumOf(shards) + directCountOf(counter);
     const drift = differenceBeyondRounding(expected, found, magnitudeOf(shards));
     if (drift === 0 || dryRun) return { expected, found, drift, corrected: false, asOf };
     await refuseIfBounded(ref, "a correction");
@@ -148,19 +149,21 @@ interface Comparison {
   readonly source: CounterSource;
   readonly expected: number;
   readonly shards: QuerySnapshot;
+  readonly counter: DocumentSnapshot;
   readonly asOf: Timestamp;
 }
 
-/** Reads source and shards in one snapshot, and the stored source if none is given. */
+/** Reads source, shards and counter document in one snapshot. */
 async function readSourceAndShards(ref: CounterRef, given: CounterSource | undefined): Promise<Comparison> {
   const { firestore, path } = ref;
   return await firestore.runTransaction(
     async (transaction) => {
-      const source = given ?? storedSource(await transaction.get(counterDoc(ref)));
+      const counter = await transaction.get(counterDoc(ref));
+      const source = given ?? storedSource(counter);
       const { expected } = (await transaction.get(sourceAggregation(ref, source))).data();
       if (!isBounded(expected)) throw notANumber(ref, expected);
       const shards = await transaction.get(firestore.collection(shardsPath(path)).select("count"));
-      return { source, expected, shards, asOf: shards.readTime };
+      return { source, expected, shards, counter, asOf: shards.readTime };
     },
     await latestSnapshot(),
   );

@@ -26,6 +26,8 @@ describe("a reset of a counter whose base is written all the time", () => {
     const firestore = {
       collection: () => ({ select: () => ({ get: list }) }),
       getAll: async () => [],
+      runTransaction: (use: (transaction: object) => unknown) =>
+        use({ get: (target: { get(): unknown }) => target.get() }),
       doc: (path: string) => ({ path, get: async () => ({ get: () => undefined }) }),
       batch: () => ({
         create: () => {},

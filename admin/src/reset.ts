@@ -2,6 +2,7 @@
 import type { DocumentSnapshot, Timestamp, WriteBatch } from "firebase-admin/firestore";
 import {
   CounterError,
+  directCountOf,
   type ItemSummaryDocument,
   isBounded,
   itemSummaryPath,
@@ -14,6 +15,7 @@ import {
 } from "../../core/src/index.ts";
 import { adjustBase, commitAdjustment, retryAdjustment, sumOf } from "./base.ts";
 import { type CounterRef, counterDoc, firestoreOf } from "./counter.ts";
+import { latestSnapshot } from "./latestSnapshot.ts";
 import { writeIfUnchanged } from "./precondition.ts";
 import { refuseIfBounded } from "./stock.ts";
 
@@ -36,7 +38,7 @@ export interface ResetCounterOptions {
  * A bounded counter is not reset: its units may be in a shopper's hands already. Restock it by `incrementCounter`, and lower it
  * by `takeFromCounter`.
  *
- * Cost: 1 read, 1 more per shard, and 2 writes; again, after a pause, if a fold, another reset or a merge of visitors or items came in between.
+ * Cost: 2 reads, 1 more per shard, and 2 writes; again, after a pause, if a fold, another reset or a merge of visitors or items came in between.
  * With `visitors`, 1 read and 2 writes more, and 1 read and 1 delete per bucket of visitors, up to 272. With `items`, 1 read and
  * 2 writes more.
  *
@@ -56,15 +58,27 @@ export async function resetCounter(ref: CounterRef, to: number, options: ResetCo
   await retryAdjustment(ref, async () => {
     // Before the shards, so that all it has was committed before `at`.
     const summary = options.items ? await ref.firestore.doc(itemSummaryPath(ref.path)).get() : undefined;
-    const shards = await firestoreOf(ref).collection(shardsPath(ref.path)).select("count").get();
+    const { shards, counter } = await readShardsAndDocument(ref);
     // After the listing: a counter that has become bounded since has other shards, so the commit fails.
     await refuseIfBounded(ref, "a reset");
     const batch = ref.firestore.batch();
-    adjustBase(batch, ref, shards, to - sumOf(shards));
+    adjustBase(batch, ref, shards, to - sumOf(shards) - directCountOf(counter));
     if (options.visitors) await forgetVisitors(batch, ref);
     if (summary) forgetItems(batch, ref, summary, shards.readTime);
     await commitAdjustment(batch);
   });
+}
+
+/** In one snapshot, so that each increment is in it or not, wherever it was made. */
+async function readShardsAndDocument(ref: CounterRef) {
+  const all = firestoreOf(ref).collection(shardsPath(ref.path)).select("count");
+  return await ref.firestore.runTransaction(
+    async (transaction) => {
+      const [counter, shards] = await Promise.all([transaction.get(counterDoc(ref)), transaction.get(all)]);
+      return { counter, shards };
+    },
+    await latestSnapshot(),
+  );
 }
 
 /**

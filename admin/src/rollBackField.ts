@@ -1,6 +1,6 @@
 /** The way back to Google's counter extension. */
 import { type DocumentSnapshot, FieldPath, FieldValue, type Firestore } from "firebase-admin/firestore";
-import { counterPath, isPreconditionFailure, type MirrorSource, SHARDS } from "../../core/src/index.ts";
+import { counterPath, directCountOf, isPreconditionFailure, type MirrorSource, SHARDS } from "../../core/src/index.ts";
 import { differenceBeyondRounding } from "./difference.ts";
 import { isAmount } from "./legacyShards.ts";
 import { mirroredFields, mirroredOf } from "./moveLegacyIncrements.ts";
@@ -27,7 +27,7 @@ export async function rollBackField(
   return await retry(async () => {
     for (let tries = 0; ; tries++) {
       const counter = await ref.get();
-      const { total } = await sumShards(ref.collection(SHARDS));
+      const total = (await sumShards(ref.collection(SHARDS))).total + directCountOf(counter);
       const shown = await firestore.doc(document).get();
       if (!shown.exists) return 0;
       if (total === 0 && counter.get("mirrored") === undefined) return 0;

@@ -6,10 +6,11 @@
 import { BASE_SHARD } from "../../core/src/index.ts";
 import {
   type AggregateResult,
-  beginsCounter,
   type Cause,
   type Config,
+  type Direct,
   decide,
+  directChange,
   historyWrites,
   isAnswered,
   isListedFor,
@@ -34,6 +35,7 @@ const SWEEP_EVERY: Millis = 300_000;
 /** The counter document as it was read, which is the precondition of a publish over it; without a document, version 0. */
 interface State {
   readonly published: Published | undefined;
+  readonly direct: Direct | undefined;
   readonly updatedAt: Millis;
   readonly version: number;
 }
@@ -80,15 +82,14 @@ export class Backend {
       return;
     }
     instance.waiting = [];
-    const aggregate = (state: State = { published: undefined, updatedAt: 0, version: 0 }) =>
+    this.#read(counter, (state) =>
       this.#aggregate(counter, state, cause, (outcome) => {
         const waiting = instance.waiting ?? [];
         instance.known = outcome;
         instance.waiting = undefined;
         for (const other of waiting) this.#wake(counter, instance, other, this.#clock.now);
-      });
-    if (beginsCounter(cause) && !instance.known) aggregate();
-    else this.#read(counter, aggregate);
+      }),
+    );
   }
 
   /** Reads the polled counters. No task is lost, so there is nothing to repair. */
@@ -103,13 +104,17 @@ export class Backend {
 
   #read(counter: Counter, then: (state: State) => void): void {
     counter.bill["counter document"]++;
-    this.#after(() => then({ published: counter.published, updatedAt: counter.publishedAt, version: counter.version }));
+    this.#after(() => {
+      const { published, publishedAt: updatedAt, version } = counter;
+      then({ published, direct: counter.parsedDirect(), updatedAt, version });
+    });
   }
 
   #reread(aggregation: Aggregation): void {
     this.#read(aggregation.counter, (state) => {
+      // If clients alone have written the document, the measurement still holds.
+      if (state.published !== aggregation.current.published) aggregation.measurement = undefined;
       aggregation.current = state;
-      aggregation.measurement = undefined;
       this.#step(aggregation);
     });
   }
@@ -120,9 +125,8 @@ export class Backend {
 
   #step(aggregation: Aggregation): void {
     const { counter, cause, done, current, measurement, folded } = aggregation;
-    const previous = current.published;
-    const { updatedAt } = current;
-    const step = decide(cause, { previous, updatedAt, measurement, folded }, this.#clock.now, 0, this.#config);
+    const { published: previous, direct, updatedAt } = current;
+    const step = decide(cause, { previous, direct, updatedAt, measurement, folded }, this.#clock.now, 0, this.#config);
     switch (step.do) {
       case "nothing":
         done({ published: previous });
@@ -152,7 +156,7 @@ export class Backend {
         break;
       case "publish":
         for (const task of step.tasks) this.#schedule(counter, task);
-        this.#commit((now) => this.#publish(aggregation, step.next, now));
+        this.#commit((now) => this.#offer(aggregation, step.next, now));
     }
   }
 
@@ -181,6 +185,16 @@ export class Backend {
     });
   }
 
+  /** Waits in line for the counter document, which clients write, too. A publish over an older version writes nothing. */
+  #offer(aggregation: Aggregation, next: Published, now: Millis): void {
+    const { counter, current } = aggregation;
+    const mayWait = this.#settings.direct > 0 && counter.version === current.version;
+    const wait = mayWait ? counter.document.offer(now, this.#settings) : 0;
+    if (wait === 0) this.#publish(aggregation, next, now);
+    else if (wait !== undefined) this.#clock.at(now + wait, { run: (then) => this.#publish(aggregation, next, then) });
+    else this.#clock.at(now + this.#settings.refusedAfter, { run: () => this.#reread(aggregation) });
+  }
+
   #publish(aggregation: Aggregation, next: Published, now: Millis): void {
     const { counter, current, done } = aggregation;
     if (counter.version !== current.version) {
@@ -196,9 +210,11 @@ export class Backend {
     for (const id of shardsToLookAt(looks, ...written, next.shardCount, this.#world.randomLook))
       counter.look(Number(id), now);
     counter.bill.history += historyWrites(counter.published, next, this.#config).length;
+    const change = directChange({ direct: current.direct }, next, this.#config);
+    if (change) counter.publishDirect(change);
     counter.published = next;
     counter.publishedAt = now;
-    counter.version++;
+    counter.written();
     done({ published: next });
   }
 

@@ -7,6 +7,10 @@ const UNITS = {
   /** Write units of increments beyond the first, of shards above 1 KiB; none on Standard. */
   "increments beyond 1 KiB": "write",
   "shard count, by clients": "read",
+  /** By clients, after a refused direct increment. */
+  "refused, looked up": "read",
+  /** Of the document, by the watchers of the setting `watchers`. */
+  watching: "read",
   "looks at marks": "read",
   /** None on Standard, where few of the looks find what to remove. */
   "removing marks": "write",

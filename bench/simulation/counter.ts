@@ -1,12 +1,14 @@
 /** One simulated counter: its shards, its counter document, and what the functions know about them. */
 import type { ListedShard } from "../../admin/src/internal.ts";
-import { BASE_SHARD } from "../../core/src/index.ts";
+import { BASE_SHARD, DIRECT_WINDOWS, directWay, type ReadDirect } from "../../core/src/index.ts";
 import { BYTES, readUnits } from "../../costs/src/index.ts";
 import { toTimestamp } from "../../functions/src/counter/fields.ts";
 import { toMillis } from "../../functions/src/counter/time.ts";
 import {
   type AggregateResult,
   type Cause,
+  type Direct,
+  type DirectChange,
   FOLD_PAGE_SIZE,
   foldableShards,
   MAX_LISTED_SHARDS,
@@ -27,7 +29,60 @@ export interface Instance {
   waiting?: Cause[] | undefined;
 }
 
+/** The field `direct` of a simulated document, with times in milliseconds and marks as numbers of writes. */
+interface StoredDirect {
+  readonly open: boolean;
+  readonly generation: number;
+  readonly count: number;
+  readonly windows: Readonly<Record<number, Window>>;
+}
+
+interface Window {
+  readonly at: Millis;
+  readonly marks: number;
+}
+
+/** A counter document, as a client knows it. */
+export interface DocumentCopy {
+  readonly exists: boolean;
+  readonly direct: StoredDirect | undefined;
+  readonly published: Published | undefined;
+}
+
+/** As clients parse it. */
+export function readDirect({ direct }: DocumentCopy): ReadDirect {
+  if (!direct) return undefined;
+  const { open, generation, windows } = direct;
+  const marks = Object.fromEntries(
+    Object.entries(windows).map(([name, { at, marks }]) => [
+      name,
+      { at: { toMillis: () => at }, nonces: Array.from({ length: marks }) },
+    ]),
+  );
+  return { open, generation, marks };
+}
+
+/** The generation that the next write of a client with this copy joins. */
+export function generationFor(copy: DocumentCopy): number | undefined {
+  return directWay(copy.exists ? readDirect(copy) : null)._generation;
+}
+
+/** The document after a write of a client. */
+export function afterDirectWrite({ direct, ...copy }: DocumentCopy, generation: number, now: Millis): DocumentCopy {
+  const window = generation % DIRECT_WINDOWS;
+  const { [(generation + 1) % DIRECT_WINDOWS]: _, ...kept } = direct?.windows ?? {};
+  const windows = { ...kept, [window]: { at: now, marks: (kept[window]?.marks ?? 0) + 1 } };
+  return { ...copy, exists: true, direct: { open: true, generation, count: (direct?.count ?? 0) + 1, windows } };
+}
+
 export class Counter {
+  /** How many clients watch it without incrementing it. */
+  readonly watchers: number;
+
+  constructor(watchers = 0) {
+    this.watchers = watchers;
+  }
+
   readonly shards: Shard[] = [];
   readonly base = new Shard();
   readonly bill: Bill = emptyBill();
@@ -37,7 +92,10 @@ export class Counter {
   documents = 0;
   published: Published | undefined;
   publishedAt: Millis = 0;
-  /** Counts the publishes. */
+  /** Limits the writes of the counter document. */
+  readonly document = new Shard();
+  direct: StoredDirect | undefined;
+  /** Counts the writes of the counter document. */
   version = 0;
   /** What the instances of the event functions remember. */
   readonly instances: Instance[] = [];
@@ -73,6 +131,47 @@ export class Counter {
     if (latest?.at === now) latest.writes++;
     else this.unpublished.push({ at: now, writes: 1 });
     return isNew;
+  }
+
+  /** Whether the rules let a write join this generation now. */
+  accepts(generation: number): boolean {
+    return generationFor(this.copy()) === generation;
+  }
+
+  /** A client writes the counter document. @returns whether the rules allow it */
+  commitDirect(generation: number, now: Millis): boolean {
+    if (!this.accepts(generation)) return false;
+    this.direct = afterDirectWrite(this.copy(), generation, now).direct;
+    this.written();
+    return true;
+  }
+
+  /** The functions publish a change of `direct`. */
+  publishDirect({ open = true, generation }: DirectChange): void {
+    const { windows = {}, count = 0, generation: before = 0 } = this.direct ?? {};
+    const { [(generation ?? -1) % DIRECT_WINDOWS]: _, ...kept } = windows;
+    this.direct = { open, generation: generation ?? before, count, windows: kept };
+  }
+
+  /** As the functions parse it. */
+  parsedDirect(): Direct | undefined {
+    if (!this.direct) return undefined;
+    const { windows, ...direct } = this.direct;
+    const windowOf = (before: number) => windows[(direct.generation - before + DIRECT_WINDOWS) % DIRECT_WINDOWS];
+    const lastWriteOfAll = Math.max(0, ...Object.values(windows).map(({ at }) => at));
+    const [last, before] = [windowOf(0), windowOf(1)];
+    return { ...direct, marks: last?.marks ?? 0, lastWrite: last?.at, lastWriteOfAll, lastWriteBefore: before?.at };
+  }
+
+  /** The document, as a client reads it. */
+  copy(): DocumentCopy {
+    return { exists: this.version > 0, direct: this.direct, published: this.published };
+  }
+
+  /** The counter document has changed. */
+  written(): void {
+    this.version++;
+    this.bill.watching += this.watchers;
   }
 
   /** Adds the mark of a write. @param removes  whether the write removes expired marks. @returns the shard's bytes after it */

@@ -92,7 +92,7 @@ export class Metrics {
     const { published: previous, unpublished } = counter;
     if (previous) this.shortestInterval = Math.min(this.shortestInterval, next.asOf - previous.asOf);
     // The total tells how many commits it has: of those of one tick it may have some.
-    let left = next.total - (previous?.total ?? 0);
+    let left = next.total - next.directCount - (previous ? previous.total - previous.directCount : 0);
     for (let [oldest] = unpublished; oldest && left > 0; [oldest] = unpublished) {
       const writes = Math.min(oldest.writes, left);
       // How stale retries after the end of the traffic are is left out.

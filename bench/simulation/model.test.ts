@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
 import { randomShard } from "../../core/src/index.ts";
 import { randomFor } from "../../core/testing/random.ts";
+import { monthlyCosts, PRICES, perMillion } from "../../costs/src/index.ts";
 import { idle } from "../../functions/testing/arbitraries.ts";
 import { DeletedEntries } from "../../testkit/production/aggregations.ts";
 import { Backend } from "./backend.ts";
@@ -11,9 +12,10 @@ import { poisson, zipf } from "./distributions.ts";
 import { Histogram } from "./histogram.ts";
 import { Metrics } from "./metrics.ts";
 import { Population } from "./population.ts";
-import { FEW_CLIENTS, newCounter } from "./scenarios.ts";
+import { FEW_CLIENTS, newCounter, ONCE_EACH, steady } from "./scenarios.ts";
 import { withSettings } from "./settings.ts";
 import { simulate } from "./simulate.ts";
+import { summarize } from "./summary.ts";
 import type { World } from "./world.ts";
 import { Write } from "./write.ts";
 
@@ -158,4 +160,17 @@ describe("unused shards", () => {
     expect(folds).toBeGreaterThanOrEqual(5);
     expect(folds).toBeLessThanOrEqual(12);
   });
+});
+
+test.each([0.03, 0.1, 0.2, 0.3])("at %d increments a second it costs what `estimate` says", (perSecond) => {
+  const { costs } = summarize(simulate(steady(perSecond, ONCE_EACH), withSettings([]), 1));
+  const many = { counters: 1_000, perSecond: 1_000 * perSecond, peakPerSecond: 0, peakHours: 24 };
+  const young = { once: 0, watchers: 0, readsPerDay: 0, perClient: 1, total: 0 };
+  // One counter makes sweeps, which are invocations, seem dear.
+  const withoutCalls = Object.entries(costs).filter(([item]) => item !== "sweeps" && item !== "invocations");
+  const simulated = withoutCalls.reduce((sum, [, dollars]) => sum + dollars, 0);
+  const { items, increments } = monthlyCosts({ ...many, ...young }, PRICES.nam5);
+  const estimated = items.filter(({ id }) => id !== "sweeps" && id !== "invocations");
+  const dollars = estimated.reduce((sum, one) => sum + one.dollars, 0);
+  expect(Math.abs(perMillion({ dollars, increments }) / simulated - 1)).toBeLessThan(0.05);
 });

@@ -2,9 +2,9 @@
  * The clients of one counter, each with the real shard count cache. A client reads the shard count before a write if what it
  * knows is stale; a client that watches learns it with each publish. A client that has made its increments is replaced.
  */
-import { createShardCountCache, type Random, type ShardCountCache } from "../../core/src/index.ts";
+import { createShardCountCache, directWay, type Random, type ShardCountCache } from "../../core/src/index.ts";
 import type { Millis } from "../../functions/src/decisions.ts";
-import type { Counter } from "./counter.ts";
+import { type Counter, type DocumentCopy, readDirect } from "./counter.ts";
 import { Connection } from "./network.ts";
 import type { Audience } from "./scenarios.ts";
 import type { World } from "./world.ts";
@@ -21,8 +21,24 @@ export interface Client {
   readUntil: Millis;
   /** Until when writes wait for it. */
   waitsUntil: Millis;
-  /** The publish that it has seen last. */
+  /** The version of the document that it has seen last. */
   seenVersion: number;
+  /** The counter document, as it was read or watched; `undefined` before. */
+  copy: DocumentCopy | undefined;
+}
+
+/** A client has read the document, or its watch has. @param roundTrip  how long a read took */
+export function learn(client: Client, copy: DocumentCopy, roundTrip?: Millis): void {
+  client.copy = copy;
+  const growing = roundTrip === undefined ? undefined : copy.published?.growing;
+  client.shardCountCache._update(shardCountOf(copy), growing, roundTrip);
+}
+
+/** An open counter that was never published has one shard. */
+function shardCountOf(copy: DocumentCopy): number | undefined {
+  const { published, direct } = copy;
+  const known = published?.shardCount ?? (direct?.open ? 1 : 0);
+  return Math.max(known, directWay(readDirect(copy))._shards ?? 0) || undefined;
 }
 
 export class Population {
@@ -52,7 +68,7 @@ export class Population {
   refreshShardCount(client: Client, counter: Counter, now: Millis): Millis {
     const { shardCountCache, isWatching } = client;
     if (isWatching && client.seenVersion !== counter.version) {
-      shardCountCache._update(counter.published?.shardCount);
+      learn(client, counter.copy());
       client.seenVersion = counter.version;
     }
     if (!shardCountCache._isStale()) return now;
@@ -61,15 +77,15 @@ export class Population {
       client.readUntil = now + request + response;
       client.waitsUntil = Math.min(client.readUntil, now + shardCountCache._countTimeout());
       counter.bill["shard count, by clients"]++;
-      let read = counter.published;
+      let read = counter.copy();
       if (request > 0) {
         const arrived = () => {
-          read = counter.published;
+          read = counter.copy();
         };
         this.#world.clock.at(now + request, { run: arrived });
       }
       const answered = () => {
-        shardCountCache._update(read?.shardCount, read?.growing, request + response);
+        learn(client, read, request + response);
       };
       this.#world.clock.at(client.readUntil, { run: answered });
     }
@@ -85,6 +101,7 @@ export class Population {
       readUntil: 0,
       waitsUntil: 0,
       seenVersion: -1,
+      copy: undefined,
     };
   }
 }

@@ -55,7 +55,7 @@ export function simulate(scenario: Scenario, chosen: Settings, seed: number): Ou
   const find = (name: number) => {
     let found = counters.get(name);
     if (!found) {
-      found = { counter: new Counter(), population: shared ?? newPopulation() };
+      found = { counter: new Counter(settings.watchers), population: shared ?? newPopulation() };
       counters.set(name, found);
     }
     return found;

@@ -11,9 +11,9 @@ import { writeUnits } from "../../costs/src/index.ts";
 import type { Millis } from "../../functions/src/decisions.ts";
 import type { Backend } from "./backend.ts";
 import type { Step } from "./clock.ts";
-import type { Counter } from "./counter.ts";
+import { afterDirectWrite, type Counter, generationFor } from "./counter.ts";
 import { PROMPT } from "./metrics.ts";
-import type { Client, Population } from "./population.ts";
+import { type Client, learn, type Population } from "./population.ts";
 import { commitDelay, type World } from "./world.ts";
 
 const FIRST_BACKOFF: Millis = 1_000;
@@ -30,9 +30,13 @@ export class Write implements Step {
   #sentAt: Millis = 0;
   #responseDelay: Millis = 0;
   #shard = "0";
+  /** The generation of the counter document that it joins; `undefined` if it goes to a shard. */
+  #generation: number | undefined;
+  /** How often it was refused by the rules. */
+  #refusals = 0;
   #attempts = 0;
   #isQueued = false;
-  #state: "ready" | "sent" | "retried" | "refused" | "queued" | "committed" = "ready";
+  #state: "ready" | "sent" | "retried" | "refused" | "queued" | "denied" | "committed" = "ready";
 
   constructor(world: World, backend: Backend, counter: Counter, population: Population, issuedAt: Millis) {
     this.#world = world;
@@ -50,6 +54,7 @@ export class Write implements Step {
     else if (this.#state === "retried") this.#transmit(now);
     else if (this.#state === "refused") this.#move(now);
     else if (this.#state === "queued") this.#commit(now);
+    else if (this.#state === "denied") this.#redirect(now);
     else this.#acknowledge(now);
   }
 
@@ -69,6 +74,10 @@ export class Write implements Step {
     const isCalm = this.#counter.published?.growing === false && !shardCountCache._isContended();
     // One in twenty is made as if it were not calm, because transactions remove marks.
     this.#isQueued = isWatching && isCalm && this.#world.random() * INCREMENTS_PER_MARK_REMOVAL > 1;
+    const { copy } = this.#client;
+    const mayJoin = this.#world.settings.direct > 0 && !shardCountCache._isContended() && this.#refusals < 2;
+    this.#generation = mayJoin && copy ? generationFor(copy) : undefined;
+    if (this.#generation !== undefined) this.#isQueued = isWatching;
     this.#transmit(now);
   }
 
@@ -88,7 +97,13 @@ export class Write implements Step {
       this.#world.metrics.abandoned(this.issuedAt, now - this.issuedAt);
       return;
     }
-    const wait = this.#counter.shard(Number(this.#shard)).offer(now, settings);
+    const isDenied = this.#generation !== undefined && !this.#counter.accepts(this.#generation);
+    if (isDenied && settings.refusalsWait === 0) {
+      this.#deny(now);
+      return;
+    }
+    const document = this.#generation !== undefined ? this.#counter.document : this.#counter.shard(Number(this.#shard));
+    const wait = document.offer(now, settings);
     const duration = wait === undefined ? 0 : wait + commitDelay(this.#world, now);
     if (wait === 0 && duration === 0) {
       this.#commit(now);
@@ -116,8 +131,52 @@ export class Write implements Step {
     this.#prepare(now);
   }
 
+  /** The rules refuse it. The answer arrives, then the client reads the document. */
+  #deny(now: Millis): void {
+    this.#state = "denied";
+    this.#refusals++;
+    this.#counter.bill["refused, looked up"]++;
+    const { request, response } = this.#client.connection.delays("read");
+    const answeredAt = now + this.#responseDelay;
+    const arrived = () => {
+      const copy = this.#counter.copy();
+      const known = () => {
+        learn(this.#client, copy, request + response);
+      };
+      this.#world.clock.at(answeredAt + request + response, { run: known });
+    };
+    this.#world.clock.at(answeredAt + request, { run: arrived });
+    this.#world.clock.at(answeredAt + request + response, this);
+    this.#world.waiting.add(this);
+  }
+
+  /** The document shows why: the increment joins another generation, or goes to a shard. */
+  #redirect(now: Millis): void {
+    this.#client.shardCountCache._writeAnswered();
+    this.#send(now);
+  }
+
+  /** Writes the counter document. No function is triggered. */
+  #join(generation: number, now: Millis): void {
+    if (!this.#counter.commitDirect(generation, now)) {
+      this.#deny(now);
+      return;
+    }
+    const { metrics } = this.#world;
+    this.#counter.bill.increments++;
+    metrics.window(now).committed++;
+    metrics.staleness.add(0, 1);
+    const { copy } = this.#client;
+    if (copy && !this.#client.isWatching) this.#client.copy = afterDirectWrite(copy, generation, now);
+    this.#acknowledgeLater(now);
+  }
+
   #commit(now: Millis): void {
-    const { clock, settings } = this.#world;
+    if (this.#generation !== undefined) {
+      this.#join(this.#generation, now);
+      return;
+    }
+    const { settings } = this.#world;
     // After every measurement of this tick, which may not have seen it.
     const at = now + 1;
     const isCreation = this.#counter.commit(Number(this.#shard), at);
@@ -134,12 +193,16 @@ export class Write implements Step {
     }
     window.committed++;
     this.#backend.committed(this.#counter, this.#shard, isCreation, at);
+    this.#acknowledgeLater(now);
+  }
+
+  #acknowledgeLater(now: Millis): void {
     // A prompt acknowledgement changes nothing that happens before it, so it needs no step of its own.
     const acknowledgedAt = now + this.#responseDelay;
     if (acknowledgedAt - this.#sentAt <= PROMPT) this.#acknowledge(acknowledgedAt);
     else {
       this.#state = "committed";
-      clock.at(acknowledgedAt, this);
+      this.#world.clock.at(acknowledgedAt, this);
     }
   }
 

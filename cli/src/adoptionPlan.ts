@@ -2,7 +2,7 @@
  * What `adopt` does to a counter that was made by hand: `counters/{id}` with `num_shards`, and shards with `count` alone. Old clients
  * update these shards, and go on doing so.
  */
-import { BASE_SHARD, isCount } from "../../core/src/index.ts";
+import { BASE_SHARD, type DirectFields, isCount } from "../../core/src/index.ts";
 import { shardIndex } from "../../functions/src/decisions.ts";
 import { parseNumShards } from "../../functions/src/features/adopted/adoptedPlan.ts";
 
@@ -36,7 +36,8 @@ export function planAdoption({ fields, shards }: StoredCounter): AdoptionPlan | 
   const reason = whyLeftAlone({ fields, shards }, numShards);
   if (reason !== undefined || numShards === undefined)
     return { leftAlone: reason ?? "has neither num_shards nor shards" };
-  const total = [...shards.values()].reduce((sum, { count = 0 }) => sum + Number(count), 0);
+  const { count: directCount = 0 } = (fields.direct ?? {}) as Partial<DirectFields<unknown>>;
+  const total = [...shards.values()].reduce((sum, { count = 0 }) => sum + Number(count), directCount);
   const isUnpublished = fields.asOf === undefined;
   // Without a poll nothing else publishes what was written before a trigger was there.
   const isStale = (fields.nextPollAt ?? null) === null && fields.total !== total;

@@ -33,7 +33,8 @@ const LOG_IN =
 
 const CREATE_INDEX =
   "if it is for a source of your own, create it with the link of this message; " +
-  "Tally's indexes are created by `firebase deploy --only firestore:indexes`";
+  "Tally's indexes are created by `firebase deploy --only firestore:indexes`; those of today, this week and this month " +
+  "must be written by `npx firestore-tally init --windows <groups>` first";
 
 /** What an error means to the user. An argument that Tally rejects before any I/O is wrong usage. */
 export function toCommandError(error: unknown): CommandError {

@@ -32,6 +32,7 @@ function report(shards: ListedShard[], reading: Partial<CounterReading> = {}, ma
   return reportOf({
     id: "likes:post42",
     published: null,
+    direct: null,
     measurement: {
       total: sum,
       overflows: false,
@@ -54,6 +55,13 @@ function report(shards: ListedShard[], reading: Partial<CounterReading> = {}, ma
 test("the difference is the exact sum minus the published total, whose age is told", () => {
   const { difference, ageMillis } = report([shard("0", 12, 100)], { published: published(10, 3_000) });
   expect({ difference, ageMillis }).toEqual({ difference: 2, ageMillis: 3_000 });
+});
+
+test("direct increments are in the exact total; a counter that clients alone have written has a total without an age", () => {
+  const direct = { open: true, generation: 0, marks: 3, count: 3, writes: 3 };
+  const some = report([shard("7", 2, 100)], { published: { ...published(3, 0), asOf: null }, direct });
+  expect(some).toMatchObject({ exact: { total: 5 }, difference: 2, ageMillis: null, direct, warnings: [] });
+  expect(some.shards.surplus).toBe(0);
 });
 
 test("sums of fractions may differ in the last digit", () => {
@@ -101,6 +109,8 @@ describe("a warning is given", () => {
 
   test("if no total was ever published", () => {
     expect(warnings([shard("0", 12, 61_000)])).toContain("deployed");
+    const byClients = { ...published(0, 0), asOf: null };
+    expect(warnings([shard("0", 12, 61_000)], { published: byClients })).toContain("deployed");
   });
 
   test("if the sum has changed without a write", () => {

@@ -10,7 +10,8 @@ import { shardsBeyond } from "../../functions/src/decisions.ts";
 /** The counter document. Times are ISO 8601. */
 export interface PublishedReport {
   readonly total: number;
-  readonly asOf: string;
+  /** `null` if the functions have published none: clients alone have written the document. */
+  readonly asOf: string | null;
   readonly rate: number;
   readonly writes: number;
   readonly shardCount: number;
@@ -23,6 +24,18 @@ export interface PublishedReport {
   readonly countedCollection: string | null;
   /** What was counted today, this week and this month. */
   readonly windows: CounterWindowTotals;
+}
+
+/** The increments that clients have written to the counter document. */
+export interface DirectReport {
+  /** Whether clients may write it. */
+  readonly open: boolean;
+  readonly generation: number;
+  /** Writes in this generation. */
+  readonly marks: number;
+  /** The part of the total. */
+  readonly count: number;
+  readonly writes: number;
 }
 
 /** The visitors that were counted until an instant. */
@@ -40,8 +53,10 @@ export interface ShardReport {
 
 export interface CounterReport {
   readonly id: string;
-  /** `null` if no total was ever published. */
+  /** `null` if there is no total. */
   readonly published: PublishedReport | null;
+  /** `null` if neither clients nor the functions have opened the document. */
+  readonly direct: DirectReport | null;
   readonly exact: { readonly total: number; readonly asOf: string };
   /** The exact total minus the published one; 0 if they differ by rounding alone. */
   readonly difference: number;
@@ -78,6 +93,7 @@ export interface Correction {
 export interface CounterReading {
   readonly id: string;
   readonly published: PublishedReport | null;
+  readonly direct: DirectReport | null;
   /** All shards, listed. */
   readonly measurement: ReturnType<typeof sumOfListed>;
   /** How many documents the collection has that the counter counts; `null` if it counts none. */
@@ -96,23 +112,26 @@ const LISTED_SHARDS = 5;
 const LATE_MS = 60_000;
 
 export function reportOf(reading: CounterReading): CounterReport {
-  const { id, published, measurement, countedDocuments, entries, visitors, source, nextReconcileAt, latestCorrection } =
-    reading;
+  const { id, published, direct, measurement, countedDocuments, entries } = reading;
+  const { visitors, source, nextReconcileAt, latestCorrection } = reading;
   const { shards, malformed = [], documents } = measurement;
   const now = measurement.asOf.toMillis();
-  const total = countedDocuments ?? measurement.total;
-  const magnitude = shards.reduce((sum, { count }) => sum + Math.abs(count), 0);
+  const directCount = direct?.count ?? 0;
+  const total = countedDocuments ?? measurement.total + directCount;
+  const magnitude = shards.reduce((sum, { count }) => sum + Math.abs(count), Math.abs(directCount));
   const difference = differenceBeyondRounding(total, published?.total ?? 0, magnitude);
-  const counted = published ? Date.parse(published.asOf) : Number.NEGATIVE_INFINITY;
+  const asOf = published?.asOf ?? null;
+  const counted = asOf === null ? Number.NEGATIVE_INFINITY : Date.parse(asOf);
   return {
     id,
     published,
+    direct,
     exact: { total, asOf: isoOf(measurement.asOf) },
     difference,
-    ageMillis: published ? Math.max(now - counted, 0) : null,
+    ageMillis: asOf === null ? null : Math.max(now - counted, 0),
     shards: {
       documents,
-      surplus: shardsBeyond(measurement, published?.shardCount ?? Number.POSITIVE_INFINITY),
+      surplus: shardsBeyond(measurement, asOf === null ? Number.POSITIVE_INFINITY : (published?.shardCount ?? 1)),
       busiest: shards
         .toSorted((a, b) => b.writes - a.writes)
         .slice(0, LISTED_SHARDS)
@@ -127,7 +146,7 @@ export function reportOf(reading: CounterReading): CounterReport {
     // The shards of a counter of documents are in no total, so they do not tell why it differs.
     warnings: warningsOf(
       countedDocuments === null ? difference : 0,
-      published,
+      asOf,
       latestUncounted(shards, counted),
       malformed,
       now,
@@ -149,7 +168,7 @@ function latestUncounted(shards: readonly ListedShard[], counted: number): numbe
 
 function warningsOf(
   difference: number,
-  published: PublishedReport | null,
+  asOf: string | null,
   latest: number | undefined,
   malformed: readonly string[],
   now: number,
@@ -157,14 +176,14 @@ function warningsOf(
   const warnings: string[] = [];
   if (difference !== 0 && latest !== undefined && now - latest > LATE_MS) {
     warnings.push(
-      published
+      asOf !== null
         ? "the functions have not published the latest writes: look at their log"
         : "no total was ever published: check that the functions are deployed for this database and collection",
     );
   }
   if (difference !== 0 && latest === undefined) {
     warnings.push(
-      "a shard was deleted by hand, or the total was changed by hand: the next increment publishes a correct total",
+      "a shard was deleted by hand, or the total was changed by hand: an increment of a server publishes a correct total",
     );
   }
   if (malformed.length > 0) warnings.push("shards whose count is not a number are in no total: set it to a number");

@@ -12,7 +12,7 @@ import {
   pricesOf,
   type Traffic,
 } from "../../costs/src/index.ts";
-import { EDITIONS, type Edition } from "../../functions/src/decisions.ts";
+import { DEFAULT_SETTINGS, EDITIONS, type Edition, type Settings } from "../../functions/src/decisions.ts";
 import { CommandError, WRONG_USAGE } from "./commandError.ts";
 import { formatDollars, formatNumber, formatWhole, pluralize } from "./format.ts";
 import { paint, print, printJson } from "./output.ts";
@@ -32,6 +32,8 @@ export interface EstimateOptions {
   readonly batch?: number;
   readonly total?: number;
   readonly regions?: number;
+  readonly history?: boolean;
+  readonly direct: boolean;
   readonly edition: Edition;
   /** Default: `nam5`, and `regional` on Enterprise. */
   readonly region?: PricedLocation;
@@ -50,29 +52,31 @@ export async function estimate(options: EstimateOptions): Promise<void> {
       `--region ${region}: the prices of the Enterprise edition are not known there; pass --region regional, which has those of us-central1`,
     );
   }
-  const costs = monthlyCosts(traffic, prices);
-  const compared = options.compare ? compareEditions(traffic, region) : undefined;
+  const { direct, history } = options;
+  const settings: Settings = { ...DEFAULT_SETTINGS, direct, historyGroups: history ? "all" : [] };
+  const costs = monthlyCosts(traffic, prices, settings);
+  const compared = options.compare ? compareEditions(traffic, region, settings) : undefined;
   if (options.json) {
     printJson({ traffic, edition, region, ...costs, notIncluded: notIncluded(edition), compared });
     return;
   }
-  printCosts(traffic, edition, region, costs);
+  printCosts(traffic, options, region, costs);
   if (compared) printComparison(compared, costs);
 }
 
 type Comparison = Partial<Record<Edition, DesignCosts[]>>;
 
 /** The designs on each edition whose prices are known. */
-function compareEditions(traffic: Traffic, region: PricedLocation): Comparison {
+function compareEditions(traffic: Traffic, region: PricedLocation, settings: Settings): Comparison {
   const known = EDITIONS.map((edition) => {
     const prices = pricesOf(edition, region);
-    return [edition, prices && compareDesigns([traffic], prices)] as const;
+    return [edition, prices && compareDesigns([traffic], prices, settings)] as const;
   });
   return Object.fromEntries(known.filter(([, designs]) => designs));
 }
 
 function parseTraffic(options: EstimateOptions): Traffic {
-  const { json, compare, edition, region, perSecond, perDay, peak, ...traffic } = options;
+  const { json, compare, history, direct, edition, region, perSecond, perDay, peak, ...traffic } = options;
   const { batch, once, regions = 1 } = traffic;
   if ((perSecond === undefined) === (perDay === undefined)) {
     throw new CommandError(WRONG_USAGE, "pass the number of increments: either --per-second <n> or --per-day <n>");
@@ -114,20 +118,23 @@ function notIncluded(edition: Edition): string[] {
 function assumptions(
   { counters, once, watchers, perClient, batch, peakPerSecond, perSecond, peakHours, regions = 1 }: Traffic,
   { dayParts }: MonthlyCosts,
-  edition: Edition,
+  { edition, history }: EstimateOptions,
 ) {
   const [busy] = dayParts;
   const isShortened = peakPerSecond > perSecond && busy && busy.hours < peakHours;
   return [
     `${pluralize(counters, "counter")} with equal traffic. Estimate different kinds of counters separately.`,
-    ...dayParts.map(({ hours, rate, shards, interval }) => {
+    ...dayParts.map(({ hours, rate, direct, shards, interval }) => {
       const totals = rate === 0 ? "no total" : `a total every ${formatNumber(interval / 1_000)} s at most`;
-      return `${formatNumber(hours)} hours a day: ${formatRate(rate)} increments/s per counter, ${pluralize(shards, "shard")}, ${totals}.`;
+      return `${formatNumber(hours)} hours a day: ${formatRate(rate)} increments/s per counter, ${directPart(direct, rate)}${pluralize(shards, "shard")}, ${totals}.`;
     }),
     ...(regions > 1
       ? [
           `${pluralize(regions, "region")} with equal traffic; rates and shards are those of one. All have the same prices.`,
         ]
+      : []),
+    ...(dayParts.some(({ direct }) => direct > 0)
+      ? ["Web clients increment, and the counters have no windows, history or mirrors; else pass --no-direct."]
       : []),
     ...(isShortened ? ["The peak is shorter than given: a longer one would exceed the increments of a day."] : []),
     `${formatNumber(once * 100)}% of the increments count once per user; ${pluralize(watchers, "client")} watch each counter.`,
@@ -139,7 +146,12 @@ function assumptions(
     edition === "enterprise"
       ? "The functions run with their default parameters but EDITION, and there are no indexes."
       : "The functions run with their default parameters, and the index of the shards is deployed.",
+    history ? "The counters' past totals are kept." : "No past totals are kept; with --history they are.",
   ];
+}
+
+function directPart(direct: number, rate: number): string {
+  return direct === 0 ? "" : `${formatWhole((direct / rate) * 100)}% of them in the counter document; `;
 }
 
 /** In the plural. */
@@ -153,7 +165,8 @@ const LOCATION_NAMES: Readonly<Record<Edition, Readonly<Record<PricedLocation, s
   enterprise: { nam5: "nam5", regional: "us-central1" },
 };
 
-function printCosts(traffic: Traffic, edition: Edition, region: PricedLocation, costs: MonthlyCosts): void {
+function printCosts(traffic: Traffic, options: EstimateOptions, region: PricedLocation, costs: MonthlyCosts): void {
+  const { edition } = options;
   const rows = costs.items
     .filter(({ perMonth }) => perMonth > 0)
     .map(({ name, unit, perMonth, dollars }) => [
@@ -168,7 +181,7 @@ function printCosts(traffic: Traffic, edition: Edition, region: PricedLocation, 
     print(`\n${formatDollars(perMillion(costs))} per million increments.`);
   }
   print(
-    `\n${bulletList("Assumed", assumptions(traffic, costs, edition))}\n\n${bulletList("Not included", notIncluded(edition))}`,
+    `\n${bulletList("Assumed", assumptions(traffic, costs, options))}\n\n${bulletList("Not included", notIncluded(edition))}`,
   );
 }
 

@@ -3,12 +3,13 @@
 
 import type { CounterRef } from "../../admin/src/index.ts";
 import { counterDoc, sumOfListed } from "../../admin/src/internal.ts";
-import { CORRECTIONS, SHARDS, windowTotals } from "../../core/src/index.ts";
+import { CORRECTIONS, DIRECT_WINDOWS, type DirectFields, SHARDS, windowTotals } from "../../core/src/index.ts";
 import type { CommandContext } from "./commandContext.ts";
 import { CommandError, FAILED } from "./commandError.ts";
 import {
   type CounterReading,
   type CounterReport,
+  type DirectReport,
   isoOf,
   type PublishedReport,
   reportOf,
@@ -52,6 +53,7 @@ async function readAll(ref: CounterRef): Promise<CounterReading> {
   return {
     id: ref.id,
     published,
+    direct: directOf(counter),
     measurement,
     countedDocuments: documents?.data().count ?? null,
     entries: entries.data().count,
@@ -72,13 +74,14 @@ function visitorsOf(counter: FirebaseFirestore.DocumentSnapshot): VisitorsReport
 function publishedOf(counter: FirebaseFirestore.DocumentSnapshot): PublishedReport | null {
   const { asOf, calmSince, slowSince, countedCollection, total, rate, writes, shardCount, phase, nextPollAt } =
     counter.data() ?? {};
-  if (!asOf) return null;
+  // Clients create documents with a total, which the functions may never publish.
+  if (!asOf && !directOf(counter)) return null;
   return {
     total,
-    asOf: isoOf(asOf),
-    rate,
-    writes,
-    shardCount,
+    asOf: asOf ? isoOf(asOf) : null,
+    rate: rate ?? 0,
+    writes: writes ?? 0,
+    shardCount: shardCount ?? 1,
     phase: phase ?? "idle",
     nextPollAt: nextPollAt ? isoOf(nextPollAt) : null,
     calmSince: calmSince ? isoOf(calmSince) : null,
@@ -86,6 +89,13 @@ function publishedOf(counter: FirebaseFirestore.DocumentSnapshot): PublishedRepo
     countedCollection: countedCollection ?? null,
     windows: windowTotals(counter.get("windows"), counter.readTime.toMillis()),
   };
+}
+
+function directOf(counter: FirebaseFirestore.DocumentSnapshot): DirectReport | null {
+  const direct: Partial<DirectFields<unknown>> | undefined = counter.get("direct");
+  if (!direct) return null;
+  const { open = false, generation = 0, count = 0, writes = 0, marks = {} } = direct;
+  return { open, generation, marks: marks[generation % DIRECT_WINDOWS]?.nonces.length ?? 0, count, writes };
 }
 
 function printReport(report: CounterReport, target: DatabaseTarget): void {
@@ -106,22 +116,24 @@ function printReport(report: CounterReport, target: DatabaseTarget): void {
 }
 
 function rowsOf(report: CounterReport): Cell[][] {
-  const { published, exact, difference, ageMillis, shards, entries, visitors, latestCorrection } = report;
+  const { published, direct, exact, difference, ageMillis, shards, entries, visitors, latestCorrection } = report;
   const now = Date.parse(exact.asOf);
   const rows: Cell[][] = [];
   const add = (name: string, value: Cell, remark: string) => rows.push([paint("dim", name), value, remark]);
-  if (published)
-    add("published", paint("bold", formatNumber(published.total)), `${formatDuration(ageMillis ?? 0)} ago`);
+  const isPublished = published !== null && ageMillis !== null;
+  if (isPublished) add("published", paint("bold", formatNumber(published.total)), `${formatDuration(ageMillis)} ago`);
+  else if (published) add("total", paint("bold", formatNumber(published.total)), "direct increments; no publish yet");
   else add("published", "–", "no total was published yet");
   const compared = difference === 0 ? "now, the same" : `now, ${formatSigned(difference)}`;
   add("exact", paint("bold", formatNumber(exact.total)), compared);
   if (published?.countedCollection) add("counts", "", escapeControls(published.countedCollection));
-  if (published) {
+  if (isPublished) {
     const { day, week, month } = published.windows;
     add("today", formatNumber(day), `${formatNumber(week)} this week, ${formatNumber(month)} this month`);
   }
-  if (published) add("writes", formatNumber(published.writes), `${formatNumber(published.rate)} per second recently`);
-  add("shards", published?.shardCount ?? "–", shardRemark(report));
+  if (direct) add("direct", formatNumber(direct.count), directRemark(direct));
+  if (isPublished) add("writes", formatNumber(published.writes), `${formatNumber(published.rate)} per second recently`);
+  add("shards", isPublished ? published.shardCount : "–", shardRemark(report));
   if (entries > 0) add("entries", formatNumber(entries), "increments with once");
   if (visitors) {
     add("visitors", formatNumber(visitors.uniques), `${formatDuration(now - Date.parse(visitors.asOf))} ago`);
@@ -134,13 +146,18 @@ function rowsOf(report: CounterReport): Cell[][] {
     const ago = formatDuration(now - Date.parse(published.slowSince));
     add("slow sum", "", paint("yellow", `over five seconds, ${ago} ago; the shards are listed for ten minutes`));
   }
-  if (published) add("phase", published.phase, phaseRemark(published, now));
+  if (isPublished) add("phase", published.phase, phaseRemark(published, now));
   if (report.source) add("source", "", sourceRemark(report));
   if (latestCorrection) {
     const { by, at } = latestCorrection;
     add("corrected", formatSigned(by), `${formatDuration(now - Date.parse(at))} ago, the latest correction`);
   }
   return rows;
+}
+
+function directRemark({ open, generation, marks, writes }: DirectReport): string {
+  const state = open ? `open, ${pluralize(marks, "mark")} in generation ${generation}` : "closed";
+  return `${pluralize(writes, "write")} of the document; ${state}`;
 }
 
 function shardRemark({ shards: { documents, surplus } }: CounterReport): string {

@@ -85,7 +85,7 @@ describe("estimate --edition enterprise", () => {
   test("counts units, at the prices of us-central1", async () => {
     const { stdout } = await runCommand("estimate", "--per-second", "100", "--edition", "enterprise");
     expect(stdout).toMatch(/^ +per month +US\$ in us-central1$/m);
-    expect(stdout).toMatch(/^increments +[\d,]+ write units +\$[\d.]+$/m);
+    expect(stdout).toMatch(/^increments, in shards +[\d,]+ write units +\$[\d.]+$/m);
     expect(stdout).toMatch(/^\$0\.\d\d per million increments\.$/m);
   });
 

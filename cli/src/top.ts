@@ -37,8 +37,9 @@ export async function top(
   }
   print(paint("dim", describeTarget(target)));
   if (counters.length === 0) {
-    const has = window ? `has counted ${nameOf(window)}` : "has a published total";
-    return print(`No counter of the group "${escapeControls(group)}" ${has}.`);
+    const has = window ? `has counted ${nameOf(window)}` : "has a total";
+    const why = window ? " Only the groups of the parameter WINDOWS have that." : "";
+    return print(`No counter of the group "${escapeControls(group)}" ${has}.${why}`);
   }
   const now = Date.now();
   const ranked = window ?? orderBy;
@@ -50,7 +51,7 @@ export async function top(
     ...(window ? [cell(window, windows[window])] : []),
     cell("total", total),
     cell("rate", rate),
-    asOf ? `${formatDuration(now - asOf.toMillis())} ago` : "",
+    asOf ? `${formatDuration(now - asOf.toMillis())} ago` : "–",
   ]);
   const columns = [...(window ? [nameOf(window)] : []), "total", "writes/s", "as of"];
   print(table(rows, ["right", "left", ...columns.map(() => "right" as const)], ["", "counter", ...columns]));

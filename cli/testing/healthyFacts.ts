@@ -43,6 +43,14 @@ export function withParameters(values: Readonly<Record<string, string>>): Pick<P
   };
 }
 
+/** Rules whose policy says which groups need functions, and whether there are any. */
+export function withPolicy(needsFunctions: string, hasFunctions = "true"): Pick<ProjectFacts, "rules"> {
+  const returning = (source: string, name: string, condition: string) =>
+    source.replace(new RegExp(`(${name}\\(\\) \\{\\s+return )[^;]+`), `$1${condition}`);
+  const source = returning(returning(OWN_RULES, "needsFunctions", needsFunctions), "hasFunctions", hasFunctions);
+  return { rules: { value: { source } } };
+}
+
 /** A published counter with one shard, with some fields replaced. */
 export function sampled(changes: Partial<SampledCounter> = {}): SampledCounter {
   return {

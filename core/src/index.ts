@@ -6,6 +6,7 @@ export {
   NO_COUNTED_COLLECTION,
   parseCountedCollection,
 } from "./countedCollection.ts";
+export { type DirectWay, directWay, type ReadDirect } from "./directWay.ts";
 export { CounterError, type CounterErrorCode, isCounterError } from "./errors.ts";
 export {
   DAY_END,
@@ -41,6 +42,9 @@ export {
   type CounterDocument,
   counterPath,
   DEFAULT_COLLECTION,
+  DIRECT,
+  DIRECT_WINDOWS,
+  type DirectFields,
   ENTRIES,
   type EntryDocument,
   entriesPath,
@@ -51,6 +55,8 @@ export {
   MARK_LIFETIME_SECONDS,
   MARK_WINDOW_MILLIS,
   MARK_WINDOWS,
+  MAX_DIRECT_MARKS,
+  MAX_MARKS_WITHOUT_FUNCTIONS,
   MAX_SHARDS,
   MAX_WINDOW_NONCES,
   type MarkWindow,
@@ -61,6 +67,7 @@ export {
   type ServerLimitDocument,
   SHARDS,
   type ShardDocument,
+  SLOW_GENERATION_SECONDS,
   type Stock,
   serverLimitPath,
   shardsPath,
@@ -79,7 +86,7 @@ export {
   parseMirrors,
 } from "./mirror.ts";
 export { type CounterObserver, observing } from "./observer.ts";
-export { OptimisticTotal, type OwnIncrement } from "./optimisticTotal.ts";
+export { type HasMark, OptimisticTotal, type OwnIncrement } from "./optimisticTotal.ts";
 export {
   chooseSlot,
   isSurelyFree,
@@ -103,7 +110,7 @@ export { ServerClock } from "./serverClock.ts";
 export { createShardCountCache, type ShardCountCache } from "./shardCountCache.ts";
 export { partOfShard0, type Random, randomShard } from "./shardSelection.ts";
 export { hashRank, Sketch, type StoredSketch, VISITOR_HASH_DIGITS } from "./sketch.ts";
-export { type CounterSnapshotBase, toServedSnapshot, toSnapshot } from "./snapshot.ts";
+export { type CounterSnapshotBase, directCountOf, toServedSnapshot, toSnapshot } from "./snapshot.ts";
 export {
   CORRECTIONS,
   type CorrectionDocument,

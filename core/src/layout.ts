@@ -6,9 +6,9 @@
  */
 import type { CounterWindows } from "./windows.ts";
 
-/** `counters/{id}`: what readers read. The functions write it; servers write a few other fields. */
+/** `counters/{id}`: what readers read. Clients write `total` and `direct` while the counter is open; servers write a few other fields. */
 export interface CounterDocument<Timestamp> {
-  /** The sum of `count` over every document in `shards`, at `asOf`. */
+  /** The sum of `count` over every document in `shards`, at `asOf`, plus `direct.count`. */
   total: number;
   /** How many shards writers should choose from, ≥ 1. Advice to writers: readers must not derive anything from it. */
   shardCount: number;
@@ -18,7 +18,7 @@ export interface CounterDocument<Timestamp> {
   rate: number;
   /** How many times the counter was published. */
   publishes: number;
-  /** The instant for which `total` is exact. Never falls. */
+  /** The instant for which the shards in `total` are exact. Never falls. Absent before the first publish. */
   asOf: Timestamp;
   /** The part of the id before its first colon; `""` if there is no colon. For leaderboards. */
   group: string;
@@ -26,10 +26,24 @@ export interface CounterDocument<Timestamp> {
   growing: boolean;
   /** The path of the collection whose documents the counter counts; `null` if it sums its shards. */
   countedCollection: string | null;
-  /** What was counted today, this week and this month; `null` if nothing was. For leaderboards. */
-  windows: CounterWindows<Timestamp> | null;
+  /** What was counted today, this week and this month; absent if nothing was, or for a counter without windows. For leaderboards. */
+  windows?: CounterWindows<Timestamp>;
   /** Where a bounded counter has units; `null` if the counter is not bounded. */
   stock: Stock | null;
+}
+
+/** The field `direct` of a counter document: increments that clients have written to it, instead of to a shard. */
+export interface DirectFields<Timestamp, Nonce = unknown> {
+  /** Whether clients may write the counter document. */
+  open: boolean;
+  /** Each takes {@link MAX_DIRECT_MARKS} writes, or {@link MAX_MARKS_WITHOUT_FUNCTIONS}. A write names its generation, so no copy of the write counts in another one. */
+  generation: number;
+  /** The sum of the direct increments. Part of `total`. */
+  count: number;
+  /** How many direct writes there were. Never falls. */
+  writes: number;
+  /** Generation modulo {@link DIRECT_WINDOWS} → its marks. A write removes the window of the next generation, which is the oldest one. */
+  marks: Record<string, MarkWindow<Timestamp, Nonce>>;
 }
 
 /** The field `stock` of a bounded counter's document: shard id → units, of the shards that had some at `asOf`. */
@@ -57,9 +71,9 @@ export interface ShardDocument<Timestamp, Nonce = unknown> {
   marks: Record<string, MarkWindow<Timestamp, Nonce>>;
 }
 
-/** The nonces of the writes that were planned within the same 61 seconds, by their devices' clocks. */
+/** The nonces of writes: of a shard, those that were planned within the same 61 seconds, by their devices' clocks. */
 export interface MarkWindow<Timestamp, Nonce> {
-  /** Server time of the last write in this window. The window may be removed two minutes later. */
+  /** Server time of the last write in this window. That of a shard may be removed two minutes later. */
   at: Timestamp;
   /** One nonce for each write, 5 bytes each. */
   nonces: Nonce[];
@@ -71,7 +85,7 @@ export interface EntryDocument<Timestamp> {
   once: string;
   /** The amount; negative for a take. */
   by: number;
-  /** The id of the shard that got the amount. */
+  /** The id of the shard that got the amount; `direct` for the counter document. */
   shard: string;
   /** Server time of the write. */
   at: Timestamp;
@@ -135,6 +149,28 @@ export const MARK_LIFETIME_SECONDS = 120;
 
 /** The size of a nonce. It must differ from the others in its window: 61 on a shard with a write a second. */
 export const NONCE_BYTES = 5;
+
+/**
+ * How many windows the marks of direct increments have: one per generation. A write removes the window of the generation that was seven
+ * before its own. The functions begin a generation when the last one took 20 seconds or more, so marks stay for two minutes at least.
+ * `firestore.rules` has the same number.
+ */
+export const DIRECT_WINDOWS = 8;
+
+/** How many writes a generation takes while there are functions. `firestore.rules` has the same number. */
+export const MAX_DIRECT_MARKS = 4;
+
+/**
+ * How many it takes without functions, when none closes the document. Marks then stay for two minutes at up to two increments a second,
+ * more than the document takes for long. `firestore.rules` has the same number.
+ */
+export const MAX_MARKS_WITHOUT_FUNCTIONS = 40;
+
+/** A client may begin the next generation if the last write of this one came so long after that of the one before. `firestore.rules` has the same number. */
+export const SLOW_GENERATION_SECONDS = 60;
+
+/** What an entry names instead of a shard if its increment was written to the counter document. */
+export const DIRECT = "direct";
 
 /** The group of a counter: the part of its id before the first colon, `""` if there is no colon. */
 export function groupOf(counterId: string): string {

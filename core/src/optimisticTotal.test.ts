@@ -167,12 +167,9 @@ class World {
     return this.own.filter(({ committed, outcome }) => committed !== undefined && !outcome);
   }
 
-  /** Whether the client does not know the outcome of an increment: the total may include a later one with its `once`. */
+  /** Whether the client does not know the outcome of an increment. */
   get pending(): boolean {
-    const asOf = this.last?.asOf ?? 0;
-    const isOpen = (increments: Own[]) =>
-      increments.some(({ outcome }, n) => !outcome && increments.slice(n).every(({ latest }) => latest > asOf));
-    return this.buffered !== 0 || this.sequences.some(isOpen);
+    return this.buffered !== 0 || this.own.some(({ outcome }) => !outcome);
   }
 
   /** The sum of the client's own increments that were not refused. */

@@ -2,7 +2,7 @@
  * The total that a watch shows: the last published total plus this client's increments that it does not include yet. No
  * increment counts twice, in whatever order acknowledgements and totals arrive.
  *
- * A published total includes exactly the increments committed up to its `asOf`. The client knows two bounds of the commit
+ * Of the increments on shards, a published total includes exactly those committed up to its `asOf`. The client knows two bounds of the commit
  * time of its own increment: it is later than any `asOf` read before the increment was made, and within a round trip of the
  * server's timestamp, which the acknowledgement brings.
  *
@@ -18,8 +18,14 @@
  * and none of the others: of like, unlike, like, a total that includes none or two lacks 1, and any other lacks 0. Of two increments
  * in a row, without an undo in between, the first one counts.
  *
+ * A direct increment leaves its mark in the document whose total includes it. So the mark decides. A watch may begin with the SDK's view
+ * that has this client's unsent writes, and their marks; later ones are left out. Until an increment has an outcome, it is added to a total
+ * without its mark: so the total does not dip while a refused increment is made again.
+ *
  * Instants are whole microseconds of the server's clock since the epoch. The client's clock only measures the round trip.
  */
+
+import type { IncrementPlan } from "./writePlan.ts";
 
 /** One increment of this client. */
 export interface OwnIncrement {
@@ -31,9 +37,14 @@ export interface OwnIncrement {
   readonly _isUndo: boolean;
   /** The commit is not before this instant. */
   _earliest: number;
-  /** The commit is not after this instant. */
+  /** The commit is not after this instant; infinite without an acknowledgement. */
   _latest: number;
+  /** The call, which has its latest plan. */
+  readonly _call: { readonly _plan?: IncrementPlan } | undefined;
 }
+
+/** Tells of a direct increment whether the document that was read last includes it; `undefined` if its marks are too old to tell. */
+export type HasMark = (plan: IncrementPlan) => boolean | undefined;
 
 /** Sums of fractions that cancel out may differ from 0 by this much. */
 const ROUNDING = 1e-9;
@@ -50,6 +61,7 @@ export class OptimisticTotal {
   #shown = 0;
   #buffered = 0;
   #isFirst = true;
+  #hasMark: HasMark = () => false;
 
   /** The total to show. */
   get _total(): number {
@@ -63,8 +75,8 @@ export class OptimisticTotal {
   }
 
   /** The client makes an increment. @param _once - one that counts once; else one that no other has */
-  _incrementMade(by: number, _once: unknown = {}, _isUndo = false): OwnIncrement {
-    const own = { by, _once, _isUndo, _earliest: this.#asOf + 1, _latest: Number.POSITIVE_INFINITY };
+  _incrementMade(by: number, _once: unknown = {}, _isUndo = false, _call?: OwnIncrement["_call"]): OwnIncrement {
+    const own = { by, _once, _isUndo, _earliest: this.#asOf + 1, _latest: Number.POSITIVE_INFINITY, _call };
     this.#change([...this.#own, own]);
     return own;
   }
@@ -90,15 +102,16 @@ export class OptimisticTotal {
   /**
    * The client reads a total.
    *
-   * @param asOf - 0 for a counter without a published total: new or deleted
+   * @param asOf - 0.5 for a document without a published total, 0 for none: the counter is new or deleted. Both are
+   *        before any increment
+   * @param hasMark - tells which direct increments the total includes
    * @param fromCache - whether it is from the cache of this device. Such a first total is older than any own increment
    */
-  _totalRead(total: number, asOf: number, fromCache: boolean): void {
-    if (asOf === 0 && this.#asOf > 0 && !fromCache) {
+  _totalRead(total: number, asOf: number, fromCache: boolean, hasMark: HasMark = () => undefined): void {
+    if (asOf < this.#asOf) {
+      if (asOf >= 1 || fromCache) return;
       // The counter was deleted, and with it all committed increments.
       this.#own = this.#own.filter(({ _latest }) => _latest === Number.POSITIVE_INFINITY);
-    } else if (asOf < this.#asOf) {
-      return;
     }
     if (this.#isFirst) {
       this.#shown = total + this.#buffered;
@@ -107,6 +120,7 @@ export class OptimisticTotal {
     this.#isFirst = false;
     this.#published = total;
     this.#asOf = asOf;
+    this.#hasMark = hasMark;
     this.#settle();
   }
 
@@ -128,19 +142,33 @@ export class OptimisticTotal {
     this.#own = [];
     for (const sequence of byOnce.values()) {
       // The last one that the total surely includes, and all before it.
-      const included = sequence.map(({ _latest }) => _latest <= this.#asOf).lastIndexOf(true);
-      if (included === sequence.length - 1) continue;
+      const included = sequence.map((own) => this.#isIncluded(own)).lastIndexOf(true);
+      // An acknowledged increment stays included. Another one may be refused.
+      if (included === sequence.length - 1 && sequence.every(({ _latest }) => Number.isFinite(_latest))) continue;
       this.#own.push(...sequence);
       const added = amounts(sequence);
       // What the total lacks if it includes no other; the next one, too; the next two …
       const lacks = [sum(added.slice(included + 1))];
-      for (const [n, { _earliest }] of sequence.entries()) {
-        if (n > included && _earliest <= this.#asOf) lacks.push(sum(added.slice(n + 1)));
+      for (const [n, own] of sequence.entries()) {
+        if (n > included && this.#mayBeIncluded(own)) lacks.push(sum(added.slice(n + 1)));
       }
       low += Math.min(...lacks);
       high += Math.max(...lacks);
     }
     this.#shown = Math.min(Math.max(this.#shown, low), high);
+  }
+
+  /** Whether the total surely includes an increment. */
+  #isIncluded(own: OwnIncrement): boolean {
+    const plan = own._call?._plan;
+    if (plan?.generation === undefined) return own._latest <= this.#asOf;
+    const hasMark = this.#hasMark(plan);
+    // Marks that are gone were those of acknowledged increments.
+    return hasMark ?? Number.isFinite(own._latest);
+  }
+
+  #mayBeIncluded({ _call, _earliest }: OwnIncrement): boolean {
+    return _call?._plan?.generation === undefined && _earliest <= this.#asOf;
   }
 }
 

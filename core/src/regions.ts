@@ -25,8 +25,8 @@ export type RegionTotals<Timestamp> = Readonly<Record<string, RegionTotal<Timest
 export interface GlobalCounterFields<Timestamp> {
   /** The sum of the totals of all regions, this one included. */
   globalTotal: number;
-  /** The sum of the windows of all regions. */
-  globalWindows: CounterWindows<Timestamp> | null;
+  /** The sum of the windows of all regions; absent if none has any. */
+  globalWindows?: CounterWindows<Timestamp>;
   /** The estimate of the visitors of all regions; absent if none were counted. */
   globalUniques?: number;
   /** The last register that arrived from each other region; `null` if none has. */
@@ -48,9 +48,10 @@ function isLater(register: RegionTotal<number>, known: RegionTotal<number> | und
 }
 
 /** Sums registers, in the order of the names, so that fractions are rounded alike in every region. */
-export function sumRegisters(
-  registers: RegionTotals<number>,
-): Pick<GlobalCounterFields<number>, "globalTotal" | "globalWindows"> {
+export function sumRegisters(registers: RegionTotals<number>): {
+  globalTotal: number;
+  globalWindows: CounterWindows<number> | null;
+} {
   const sorted = Object.keys(registers)
     .sort()
     .map((region) => registers[region] as RegionTotal<number>);

@@ -34,8 +34,8 @@ import {
 export interface ShardCountCache {
   /** Whether the client chooses from more than the shard count. */
   _isContended(): boolean;
-  /** Whether the client should read the shard count before its next write. */
-  _isStale(): boolean;
+  /** Whether the client should read the shard count before its next write. @param isLive - whether a watch delivers the document */
+  _isStale(isLive?: boolean): boolean;
   /** How long a write waits for a read of the shard count at most, in milliseconds. */
   _countTimeout(): number;
   /**
@@ -90,9 +90,11 @@ export function createShardCountCache(clock: () => number): ShardCountCache {
   const multiple = () => Math.max(factor, slowness("proven") * Math.max(SLOW_FACTOR, SLOW_MIN_SHARDS / shardCount));
   return {
     _isContended: () => multiple() > 1,
-    _isStale: () =>
-      writes >= SHARD_COUNT_TTL_WRITES ||
-      clock() - knownAt >= (factor > 1 || slowness("suspected") > 0 ? SHORT_SHARD_COUNT_TTL_MS : ttl),
+    _isStale(isLive) {
+      const isDoubtful = factor > 1 || slowness("suspected") > 0;
+      if (isLive && !isDoubtful) return false;
+      return writes >= SHARD_COUNT_TTL_WRITES || clock() - knownAt >= (isDoubtful ? SHORT_SHARD_COUNT_TTL_MS : ttl);
+    },
     _countTimeout: () => (hasCount ? LATER_COUNT_TIMEOUT_MS : FIRST_COUNT_TIMEOUT_MS),
     _update(seen, growing, readMillis) {
       const known = Math.max((seen ?? shardCount) as number, 1) || 1;

@@ -2,17 +2,20 @@
 import type { GlobalCounterFields } from "./regions.ts";
 import { type CounterWindows, type CounterWindowTotals, type Seconds, windowTotals } from "./windows.ts";
 
-/** A total and the instant for which it is exact. `Timestamp` is the timestamp type of the SDK. */
+/** A total. `Timestamp` is the timestamp type of the SDK. */
 export interface CounterSnapshotBase<Timestamp> {
-  /** The sum of all increments committed at or before `asOf`; 0 for a counter without any. A watch adds this client's later ones. */
+  /**
+   * The sum of the increments in the counter document, and of those on shards committed at or before `asOf`; 0 for a counter without any.
+   * A watch adds this client's later ones.
+   */
   readonly total: number;
-  /** The instant for which `total` is exact; `null` for a counter without a published total. */
+  /** The instant up to which `total` has the increments on shards; `null` if the functions have published none. */
   readonly asOf: Timestamp | null;
   /** Whether calls of this client have not returned: `total` may include their increments, which may still be refused. */
   readonly pending: boolean;
   /** Whether the total is from this device's cache, because the server has not answered yet. */
   readonly fromCache: boolean;
-  /** Writes per second, averaged over some seconds. */
+  /** Writes of shards per second, averaged over some seconds. */
   readonly rate: number;
   /** How many shards writers choose from. */
   readonly shardCount: number;
@@ -20,7 +23,7 @@ export interface CounterSnapshotBase<Timestamp> {
   readonly uniques: number;
   /**
    * What was counted today, this week and this month when this was read, by the server's time and the deployment's time zone.
-   * Increments of this client are in it once they are published.
+   * Increments of this client are in it once they are published. 0 unless the group is in the functions' parameter `WINDOWS`.
    */
   readonly windows: CounterWindowTotals;
   /** The sum of the totals of all regions. Without other regions, `total`. */
@@ -38,6 +41,11 @@ export interface CounterSnapshotBase<Timestamp> {
 /** The part that the document snapshots of all SDKs share. */
 interface FieldReader {
   get(field: string): unknown;
+}
+
+/** The part of a total that clients have written to the counter document itself. */
+export function directCountOf(document: FieldReader): number {
+  return (document.get("direct.count") as number | undefined) ?? 0;
 }
 
 /** What the function `totals` tells of a counter. */

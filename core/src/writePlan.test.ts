@@ -1,10 +1,21 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { MARK_LIFETIME_SECONDS, MARK_WINDOW_MILLIS, MARK_WINDOWS, MAX_WINDOW_NONCES, NONCE_BYTES } from "./layout.ts";
+import {
+  DIRECT_WINDOWS,
+  MARK_LIFETIME_SECONDS,
+  MARK_WINDOW_MILLIS,
+  MARK_WINDOWS,
+  MAX_DIRECT_MARKS,
+  MAX_MARKS_WITHOUT_FUNCTIONS,
+  MAX_WINDOW_NONCES,
+  NONCE_BYTES,
+  SLOW_GENERATION_SECONDS,
+} from "./layout.ts";
 import { planIncrement } from "./writePlan.ts";
 
 const rules = readFileSync(new URL("../../firestore.rules", import.meta.url), "utf8");
+const dataModel = readFileSync(new URL("../../docs/data-model.md", import.meta.url), "utf8");
 
 /** Milliseconds since the epoch, of the years to 2286 and of clocks that are wrong. */
 const instants = fc.oneof(fc.integer({ min: 0, max: 1e13 }), fc.double({ min: 0, max: 8.64e15, noNaN: true }));
@@ -37,6 +48,36 @@ describe("the plan of an increment", () => {
         expect(planned).toEqual({ ...plan, entry: `c/x/tallyEntries/${once}` });
       }),
     );
+  });
+
+  test("of a direct increment has the path of the counter document and a window of its generation, whatever the clock says", () => {
+    fc.assert(
+      fc.property(
+        fc.nat(1_000),
+        fc.double(),
+        draws,
+        fc.constantFrom("ada", undefined),
+        (generation, now, draw, once) => {
+          const plan = planIncrement("c/x", "0", 3, now, () => draw, once);
+          expect(planIncrement("c/x", generation, 3, now, () => draw, once)).toEqual({
+            ...plan,
+            path: "c/x",
+            shard: "direct",
+            generation,
+            window: `${generation % DIRECT_WINDOWS}`,
+            expired: `${(generation + 1) % DIRECT_WINDOWS}`,
+          });
+        },
+      ),
+    );
+    const limit = `hasFunctions() ? ${MAX_DIRECT_MARKS} : ${MAX_MARKS_WITHOUT_FUNCTIONS}`;
+    expect(rules).toContain(`isMarked(before.get([name, 'nonces'], []), after[name], ${limit})`);
+    expect(rules).toContain(`string(generation % ${DIRECT_WINDOWS})`);
+    expect(dataModel).toContain(`[generation % ${DIRECT_WINDOWS}]`);
+    expect(rules).toContain(`(generation + ${DIRECT_WINDOWS - 1}) % ${DIRECT_WINDOWS}`);
+    expect(rules).toContain(`size >= ${MAX_DIRECT_MARKS} &&`);
+    expect(rules).toContain(`size >= ${MAX_MARKS_WITHOUT_FUNCTIONS} &&`);
+    expect(rules).toContain(`before.at + duration.value(${SLOW_GENERATION_SECONDS}, 's') <= last.at`);
   });
 
   test("uses another window every 61 seconds, and the same one again after five", () => {

@@ -2,24 +2,40 @@
  * The writes of one increment, as plain data. Each SDK converts a plan to its own writes; clients for other platforms are
  * tested with the same plans (`docs/vectors.json`).
  */
-import { entryPath, MARK_WINDOW_MILLIS, MARK_WINDOWS, NONCE_BYTES, shardsPath } from "./layout.ts";
+import {
+  DIRECT,
+  DIRECT_WINDOWS,
+  entryPath,
+  MARK_WINDOW_MILLIS,
+  MARK_WINDOWS,
+  NONCE_BYTES,
+  shardsPath,
+} from "./layout.ts";
 import type { Random } from "./shardSelection.ts";
 
 /**
- * A merge into one shard document: `count` grows by the amount and `writes` by 1, `shard` becomes the id of the document,
- * `at` the server's time, and one window of `marks` gets a nonce. An increment with `once` creates its entry in the same commit, with
- * `once`, `by`, the id of the shard and the server's time as `at`. Cost: 1 document write, 2 with `once`.
+ * A merge into one shard document, or into the counter document. A shard: `count` grows by the amount and `writes` by 1, `shard` becomes the id of the document,
+ * `at` the server's time, and one window of `marks` gets a nonce. The counter document: `total` and `direct.count` grow by the amount,
+ * `direct.writes` by 1, `direct.generation` is named, and its window of `direct.marks` gets a nonce. An increment with `once` creates its entry in the same commit, with
+ * `once`, `by`, the id of the shard or `direct`, and the server's time as `at`. Cost: 1 document write, 2 with `once`.
  */
 export interface IncrementPlan {
-  /** The shard document, relative to the database. */
+  /** The document that gets the increment, relative to the database. */
   readonly path: string;
-  /** The id of the shard document. */
+  /** The id of the shard, or `direct` for the counter document. */
   readonly shard: string;
+  /** The generation that a direct increment joins. */
+  readonly generation: number | undefined;
+  /** Of a direct increment that creates the counter document: the group of the counter. */
+  readonly group?: string | undefined;
   /** Added to `count`. */
   readonly by: number;
-  /** The window of `marks` that gets the nonce: `"0"` to `"4"`. */
+  /** The window of `marks` that gets the nonce: `"0"` to `"4"`, in the counter document to `"7"`. */
   readonly window: string;
-  /** The window whose marks have expired, if the clock of this device is right. A write that can be made again without may remove it. */
+  /**
+   * Of a shard: the window whose marks have expired, if the clock of this device is right. A write that can be made again without may remove
+   * it. Of the counter document: the window of the next generation, which each write removes.
+   */
   readonly expired: string;
   /** Identifies the increment: 5 random bytes. */
   readonly nonce: Uint8Array;
@@ -28,30 +44,34 @@ export interface IncrementPlan {
 }
 
 /**
- * Plans one increment by `by` on the shard `shard`, with a new nonce. The undo of an increment with `once` is an increment by the
+ * Plans one increment by `by`, with a new nonce. The undo of an increment with `once` is an increment by the
  * opposite amount on the same shard; its commit deletes the entry instead of creating it.
  *
  * @param counter  path of the counter document
+ * @param place    the id of a shard, or the generation of the counter document
  * @param now      the time of this device, in milliseconds since the epoch. A wrong clock is harmless: it names other windows
  * @param once     what the increment counts once for
  */
 export function planIncrement(
   counter: string,
-  shard: string,
+  place: string | number,
   by: number,
   now: number,
   random: Random,
   once?: string,
 ): IncrementPlan {
   // Any number gives a window, because a clock may show any.
-  const window = (Math.abs(now / MARK_WINDOW_MILLIS) % MARK_WINDOWS) | 0;
+  const isDirect = typeof place === "number";
+  const windows = isDirect ? DIRECT_WINDOWS : MARK_WINDOWS;
+  const window = ((isDirect ? place : Math.abs(now / MARK_WINDOW_MILLIS)) % windows) | 0;
   return {
-    path: `${shardsPath(counter)}/${shard}`,
-    shard,
+    path: isDirect ? counter : `${shardsPath(counter)}/${place}`,
+    shard: isDirect ? DIRECT : place,
+    generation: isDirect ? place : undefined,
     by,
     window: `${window}`,
     // Its last writes were planned between 183 and 305 seconds ago, and the next ones will be in a minute at most.
-    expired: `${(window + 1) % MARK_WINDOWS}`,
+    expired: `${(window + 1) % windows}`,
     nonce: Uint8Array.from({ length: NONCE_BYTES }, () => random() * 256),
     entry: once && entryPath(counter, once),
   };

@@ -3,11 +3,11 @@
  * reader sums up (https://firebase.google.com/docs/firestore/solutions/counters), and Redis behind a function.
  *
  * Assumptions favour the others. Fixed shards are filled to the last write and are never summed more often than Tally
- * publishes. Redis is the smallest instance there is, of the tier that loses its data when it restarts. An estimate
+ * has a new total. Redis is the smallest instance there is, of the tier that loses its data when it restarts. An estimate
  * leaves out the CPU and memory of functions, but they are most of what Redis costs, so here they count, Tally's too.
  */
 import { DEFAULT_SETTINGS, type Settings } from "../../functions/src/decisions.ts";
-import { amountOf, type MonthlyCosts, monthlyCosts } from "./monthlyCosts.ts";
+import { amountOf, type MonthlyCosts, monthlyCosts, newTotals } from "./monthlyCosts.ts";
 import { type PriceList, priceOf } from "./prices.ts";
 import { DAYS, MONTH_SECONDS, type Traffic } from "./traffic.ts";
 import { billingOf } from "./units.ts";
@@ -98,7 +98,7 @@ function fixedShards(shards: number, workloads: readonly Workload[], prices: Pri
   const summing = dollarsOf("read", list(shards, FIXED_SHARD_BYTES));
   // A watcher either sums the shards now and then or listens to all of them, whichever is cheaper.
   const watching = ({ watchers, costs }: Workload) =>
-    watchers * Math.min(summing * amountOf(costs, "publishes"), dollarsOf("update", costs.increments));
+    watchers * Math.min(summing * newTotals(costs), dollarsOf("update", costs.increments));
   const name = shards === 1 ? "one document" : `${shards.toLocaleString("en-US")} fixed shards`;
   const costs = design(name, {
     increments: dollarsOf(
@@ -114,8 +114,7 @@ function fixedShards(shards: number, workloads: readonly Workload[], prices: Pri
 function redis(workloads: readonly Workload[]): DesignCosts {
   const calls = sum(
     workloads,
-    ({ watchers, readsPerDay, costs }) =>
-      costs.increments + readsPerDay * DAYS + watchers * amountOf(costs, "publishes"),
+    ({ watchers, readsPerDay, costs }) => costs.increments + readsPerDay * DAYS + watchers * newTotals(costs),
   );
   return design("Redis", {
     "1 GiB of Redis": (ALTERNATIVE_PRICES.redisHour * MONTH_SECONDS) / 3_600,

@@ -3,6 +3,7 @@
  *
  * What each publish takes follows from how the functions work (docs/architecture.md):
  *
+ *     calm      clients write the counter document, and no function runs (directShare.ts)
  *     busy      polled: each interval takes 1 task, 1 measurement and 1 publish. The task reads the counter document, and
  *               so does a wake that comes after the poll was due. Only writes to shard 0 wake a function
  *     idle      a publish waits for the interval, then for the first write after it. An earlier write wakes a function,
@@ -11,18 +12,26 @@
  *               phases shrunk and cooling. The last one folds
  *     regions   each has its part of the traffic. An exchange follows a publish, once in its interval: 1 task and 1 read,
  *               and for each other region 1 read and 1 write
- *     history   a write for each hour with a publish, and for each minute with a publish of a busy counter; one document
+ *     history   if it is chosen, a write for each hour with a publish, and for each minute with a publish of a busy counter; one document
  *               for each day of hours and each hour of minutes, deleted when it expires
  */
 import { partOfShard0 } from "../../core/src/index.ts";
-import { DEFAULT_SETTINGS, intervalsOf, LOOKS, type Settings, settingsOn } from "../../functions/src/decisions.ts";
+import {
+  areAny,
+  DEFAULT_SETTINGS,
+  intervalsOf,
+  LOOKS,
+  type Settings,
+  settingsOn,
+} from "../../functions/src/decisions.ts";
 import { type BilledUnit, type PriceList, priceOf } from "./prices.ts";
 import { historyPerSecond, isPolled, publishingPerSecond } from "./publishing.ts";
-import { BYTES, counterBytes, historyBytes, markedShard } from "./storedDocuments.ts";
+import { BYTES, type Chosen, counterBytes, historyBytes, markedShard } from "./storedDocuments.ts";
 import { DAYS, type DayPart, dayPartsOf, shareOf, type Traffic } from "./traffic.ts";
 import { type Billing, billingOf, type Operation } from "./units.ts";
 
 export type CostItemId =
+  | "directIncrements"
   | "increments"
   | "receipts"
   | "expiredReceipts"
@@ -109,13 +118,16 @@ export function monthlyCosts(all: Traffic, prices: PriceList, settings: Settings
   const queued = perClient === 0 ? 1 : once;
   const shardOf = ({ writes, shards }: DayPart) =>
     batch === undefined ? markedShard(writes / shards, queued) : { bytes: BYTES.unmarkedShard, units: 1 };
-  const counter = counterBytes(regions);
+  const chosen = { windows: areAny(config.windowGroups), history: areAny(config.historyGroups) };
+  const counter = counterBytes(regions, chosen);
   const base = folded > 0 ? 1 : 0;
   const publishing = (part: DayPart) =>
     publishingPerSecond(part, config, billing.measure(part.shards + base, shardOf(part).bytes));
-  const history = (part: DayPart) => historyUnits(historyPerSecond(part, publishing(part).publishes, config), billing);
+  const history = (part: DayPart) =>
+    historyUnits(historyPerSecond(part, publishing(part).publishes, config), billing, chosen);
   const increments = monthly(({ rate }) => rate);
   const writes = monthly((part) => part.writes);
+  const direct = monthly((part) => part.direct);
   const shardWrites = monthly((part) => part.writes * billing.shardWrite(shardOf(part)));
   const requests = batch === undefined ? 0 : increments / batch;
   const tasks = monthly((part) => publishing(part).tasks);
@@ -130,7 +142,7 @@ export function monthlyCosts(all: Traffic, prices: PriceList, settings: Settings
     regions > 1 ? monthly((part) => Math.min(publishing(part).publishes, 1_000 / config.exchangeInterval)) : 0;
   const arrivals = exchanges * (regions - 1);
 
-  const marked = batch === undefined ? increments : 0;
+  const marked = batch === undefined ? writes : 0;
   const looks = LOOKS[billing.edition];
   const item = (id: CostItemId, name: string, operation: Operation, perMonth: number): CostItem => {
     const unit = billing.units[operation];
@@ -144,12 +156,18 @@ export function monthlyCosts(all: Traffic, prices: PriceList, settings: Settings
   const listedAtPeak = billing.list(shardsAtPeak + 1, bytesAtPeak);
   // Documents that are read one by one are below 4 KiB: one unit each.
   const items = [
-    item("increments", batch === undefined ? "increments" : "commits of ingest", "write", shardWrites),
+    item("directIncrements", "increments, in counter documents", "write", direct * billing.write(BYTES.directCounter)),
+    item("increments", batch === undefined ? "increments, in shards" : "commits of ingest", "write", shardWrites),
     item("receipts", "receipts of requests", "write", requests * billing.write(BYTES.receipt)),
     item("expiredReceipts", "receipts, expired", "delete", requests * billing.write(BYTES.receipt)),
     item("entries", "entries of increments with once", "write", increments * once * billing.write(BYTES.entry)),
     item("lookups", "rules' lookups for increments with once", "read", increments * once * LOOKUPS),
-    item("shardCount", "shard count, read by writers", "read", perClient > 0 ? writes / Math.max(perClient, 1) : 0),
+    item(
+      "shardCount",
+      "counter documents, read by writers",
+      "read",
+      perClient > 0 ? (direct + writes) / Math.max(perClient, 1) : 0,
+    ),
     item("markLooks", "looks at marks", "read", marked / looks.writesPerLook),
     item(
       "markRemovals",
@@ -163,7 +181,7 @@ export function monthlyCosts(all: Traffic, prices: PriceList, settings: Settings
     item("expiredHistory", "history, expired", "delete", expired),
     item("exchangeReads", "exchange with other regions: reads", "read", exchanges + arrivals),
     item("exchangeWrites", "exchange with other regions: writes", "write", arrivals * billing.write(counter)),
-    item("watchers", "totals, read by watchers", "update", (publishes + arrivals) * watchers),
+    item("watchers", "totals, read by watchers", "update", (direct + publishes + arrivals) * watchers),
     item("readers", "totals, read once or at first watch", "read", readsPerDay * DAYS),
     item("lastPolls", "polls after the peak", "read", lastPolls * (measuredAtPeak + 1)),
     item("foldListing", "folding after the peak: listing", "read", base * counterDays * listedAtPeak),
@@ -182,15 +200,20 @@ export function monthlyCosts(all: Traffic, prices: PriceList, settings: Settings
 }
 
 /** What the history's writes and deletes are billed as, per second. A document grows by a point with each write. */
-function historyUnits(parts: ReturnType<typeof historyPerSecond>, { write }: Billing) {
+function historyUnits(parts: ReturnType<typeof historyPerSecond>, { write }: Billing, chosen: Chosen) {
   const all = Object.values(parts).map(({ points, documents }) => {
     const filled = Math.max(Math.round(points / documents || 0), 1);
-    const sizes = Array.from({ length: filled }, (_, n) => write(historyBytes(n + 1)));
+    const sizes = Array.from({ length: filled }, (_, n) => write(historyBytes(n + 1, chosen)));
     const mean = sizes.reduce((sum, one) => sum + one, 0) / filled;
-    return { writes: points * mean, deletes: documents * write(historyBytes(filled)) };
+    return { writes: points * mean, deletes: documents * write(historyBytes(filled, chosen)) };
   });
   const sum = (of: "writes" | "deletes") => all.reduce((total, one) => total + one[of], 0);
   return { writes: sum("writes"), deletes: sum("deletes") };
+}
+
+/** How many totals of all counters were new in a month, at one write unit each. */
+export function newTotals(costs: MonthlyCosts): number {
+  return amountOf(costs, "directIncrements") + amountOf(costs, "publishes");
 }
 
 /** How many of an item there are in a month. */

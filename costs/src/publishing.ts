@@ -1,6 +1,6 @@
 /** What publishing one counter takes per second, and what its history takes: documents, reads and tasks. */
 import { partOfShard0, STEP_MILLIS } from "../../core/src/index.ts";
-import { DEFAULT_SETTINGS, nextPhase, pollDelay, type Settings } from "../../functions/src/decisions.ts";
+import { areAny, DEFAULT_SETTINGS, nextPhase, pollDelay, type Settings } from "../../functions/src/decisions.ts";
 import type { DayPart } from "./traffic.ts";
 
 /** @param measuring  reads of one measurement, or read units */
@@ -35,10 +35,10 @@ export function isPolled({ writes: rate, shards, interval }: DayPart): boolean {
 export function historyPerSecond(
   { writes: rate }: DayPart,
   publishes: number,
-  { historyRetention, maxInterval }: Settings,
+  { historyGroups, maxInterval }: Settings,
 ) {
   const none = { points: 0, documents: 0 };
-  if (historyRetention === 0) return { minutes: none, hours: none };
+  if (!areAny(historyGroups)) return { minutes: none, hours: none };
   // Poisson arrivals: a publish counts as busy if the write before it is no older than the longest interval.
   const busy = publishes * (1 - Math.exp((-rate * maxInterval) / 1_000));
   const occupied = (perSecond: number, step: keyof typeof STEP_MILLIS) => {

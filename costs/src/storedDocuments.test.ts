@@ -2,12 +2,14 @@
 import { readFileSync } from "node:fs";
 import { Firestore, Timestamp, type WriteBatch } from "firebase-admin/firestore";
 import { describe, expect, test } from "vitest";
+import { DIRECT_WINDOWS } from "../../core/src/index.ts";
 import { serializeCounter } from "../../functions/src/counter/counterDocument.ts";
 import type { CounterState, Published } from "../../functions/src/counter/types.ts";
 import { DEFAULT_CONFIG } from "../../functions/src/deploy/defaultConfig.ts";
+import type { Config } from "../../functions/src/features/config.ts";
 import { FEATURES } from "../../functions/src/features/features.ts";
 import { documentBytes, type StoredFields } from "./documentSize.ts";
-import { BYTES, counterBytes, historyBytes, markedShard } from "./storedDocuments.ts";
+import { BYTES, type Chosen, counterBytes, historyBytes, markedShard } from "./storedDocuments.ts";
 
 const HOUR = 3_600_000;
 const asOf = Timestamp.fromMillis(1_800_000_000_000);
@@ -36,11 +38,17 @@ const published = {
 } as unknown as Published;
 
 /** What a publish writes: the fields of the counter document, and the documents of the history by their paths. */
-async function publish() {
+async function publish({ windows = false, history: keepsHistory = false }: Chosen) {
   const ref = new Firestore({ projectId: "demo-sizes" }).doc("counters/views:home");
-  const state = { ref, published, adjusted: undefined } as unknown as CounterState;
-  const next = { ...published, asOf: published.asOf + HOUR } as Published;
-  const contributions = await Promise.all(FEATURES.map((one) => one.contribute?.(state, next, DEFAULT_CONFIG)));
+  const before: Published = {
+    ...published,
+    minuteInHistory: keepsHistory,
+    windows: windows ? published.windows : null,
+  };
+  const state = { ref, published: before, adjusted: undefined } as unknown as CounterState;
+  const next = { ...before, asOf: before.asOf + HOUR };
+  const config: Config = { ...DEFAULT_CONFIG, historyGroups: keepsHistory ? "all" : [] };
+  const contributions = await Promise.all(FEATURES.map((one) => one.contribute?.(state, next, config)));
   const history = new Map<string, StoredFields>();
   const batch = { set: ({ path }: { path: string }, fields: StoredFields) => history.set(path, fields) };
   for (const one of contributions) one?.addTo?.(batch as unknown as WriteBatch);
@@ -48,16 +56,26 @@ async function publish() {
   return { path: ref.path, fields: fields as StoredFields, history };
 }
 
-test("the counter document is as large as the functions write it, and below 1 KiB", async () => {
-  const { path, fields } = await publish();
-  expect(documentBytes(path, fields)).toBe(counterBytes());
-  expect(counterBytes()).toBeLessThan(1_024);
-});
+test.each<Chosen>([{}, { history: true }, { windows: true, history: true }])(
+  "the counter document with %j is as large as the functions write it, and below 1 KiB; so is its history",
+  async (chosen) => {
+    const { path, fields, history } = await publish(chosen);
+    expect(documentBytes(path, fields)).toBe(counterBytes(1, chosen));
+    expect(counterBytes(1, chosen)).toBeLessThan(1_024);
+    const minutes = [...history].filter(([name]) => name.includes("minutes-"));
+    expect(minutes.map(([name, first]) => documentBytes(name, first))).toEqual(
+      chosen.history ? [historyBytes(1, chosen)] : [],
+    );
+  },
+);
 
-test("a document of the history is as large as the functions write it", async () => {
-  const { history } = await publish();
-  const [[path, first] = ["", {}]] = [...history].filter(([name]) => name.includes("minutes-"));
-  expect(documentBytes(path, first)).toBe(historyBytes(1));
+test("a direct write is one write unit: with all its marks the counter document is below 1 KiB", () => {
+  const direct = { open: true, generation: 7, count: 30, writes: 30, marks: {} as Record<string, StoredFields> };
+  // All but the window of the next generation.
+  for (let window = 1; window < DIRECT_WINDOWS; window++)
+    direct.marks[window] = { at: asOf, nonces: [1, 2, 3, 4].map(() => new Uint8Array(5)) };
+  expect(BYTES.directCounter - counterBytes()).toBe(documentBytes("a", { direct }) - documentBytes("a", {}));
+  expect(BYTES.directCounter).toBeLessThan(1_024);
 });
 
 test("an entry has the fields that clients write, and is below 1 KiB", () => {
@@ -84,6 +102,6 @@ describe("a shard", () => {
 });
 
 test("no document that is read alone has more than 4 KiB, but for the sketch and the history", () => {
-  for (const bytes of [counterBytes(5), BYTES.entry, BYTES.unmarkedShard, markedShard(1, 1).bytes])
+  for (const bytes of [counterBytes(5, { windows: true }), BYTES.entry, BYTES.unmarkedShard, markedShard(1, 1).bytes])
     expect(bytes).toBeLessThan(4_096);
 });

@@ -2,6 +2,7 @@
  * How large the documents are that Tally writes, for the Enterprise edition: built as docs/data-model.md has them, for a counter
  * `views:home` and users with ids of 28 characters. Tests compare them with what the functions write and with real marks.
  */
+import { DIRECT_WINDOWS, MAX_DIRECT_MARKS, NONCE_BYTES } from "../../core/src/index.ts";
 import { documentBytes, type StoredFields } from "./documentSize.ts";
 
 const COUNTER = "counters/views:home";
@@ -10,28 +11,57 @@ const at = { toMillis: () => 0 };
 
 const window = { until: at, total: 0 };
 const windows = { timeZone: "UTC", day: window, week: window, month: window };
-const point = { total: 0, writes: 0, rate: 0, shardCount: 0, publishes: 0, asOf: at, windows };
+const point = { total: 0, writes: 0, rate: 0, shardCount: 0, publishes: 0, asOf: at };
 
 const counterFields = {
   ...{ total: 0, shardCount: 0, growing: false, writes: 0, rate: 0, publishes: 0, asOf: at, group: "views" },
-  ...{ countedCollection: null, windows, stock: null, phase: "scattered", nextPollAt: at },
+  ...{ countedCollection: null, stock: null, phase: "scattered", nextPollAt: at },
   ...{ calmSince: at, unusedSince: at },
-  ...{ shardDocuments: 0, slowSince: null, amountRate: 0, minuteInHistory: false, malformedShards: [], countReads: 0 },
+  ...{ shardDocuments: 0, slowSince: null, amountRate: 0, malformedShards: [], countReads: 0 },
 } satisfies StoredFields;
 
-/** Of a counter that several regions count, with the registers of the others. */
-export function counterBytes(regions = 1): number {
-  const register = { total: 0, asOf: at, windows };
-  const others = Object.fromEntries(Array.from({ length: regions - 1 }, (_, n) => [`region${n}`, register]));
-  const globals = { globalTotal: 0, globalWindows: windows, regions: others, exchangeAt: at };
-  return documentBytes(COUNTER, { ...counterFields, ...(regions > 1 && globals) });
+/** What a counter's group may have chosen. */
+export interface Chosen {
+  readonly windows?: boolean;
+  readonly history?: boolean;
 }
+
+/** Of a counter that several regions count, with the registers of the others. */
+export function counterBytes(regions = 1, chosen: Chosen = {}): number {
+  const register = { total: 0, asOf: at, windows: chosen.windows ? windows : null };
+  const others = Object.fromEntries(Array.from({ length: regions - 1 }, (_, n) => [`region${n}`, register]));
+  const globals = {
+    globalTotal: 0,
+    regions: others,
+    exchangeAt: at,
+    ...(chosen.windows && { globalWindows: windows }),
+  };
+  return documentBytes(COUNTER, {
+    ...counterFields,
+    ...(chosen.windows && { windows }),
+    ...(chosen.history && { minuteInHistory: true }),
+    ...(regions > 1 && globals),
+  });
+}
+
+/** Four writes with nonces of 5 bytes. A write removes the oldest window. */
+const marks = Object.fromEntries(
+  Array.from({ length: DIRECT_WINDOWS - 1 }, (_, window) => [
+    `${window}`,
+    { at, nonces: Array.from({ length: MAX_DIRECT_MARKS }, () => new Uint8Array(NONCE_BYTES)) },
+  ]),
+);
 
 const shardFields = { shard: "100", count: 0, writes: 0, at };
 
 export const BYTES = {
   entry: documentBytes(`${COUNTER}/tallyEntries/${UID}`, { once: UID, by: 1, shard: "100", at }),
   receipt: documentBytes(`${COUNTER}/tallyReceipts/${UID}`, { expireAt: at }),
+  /** Of a counter document to which clients write, once the functions have published it. */
+  directCounter: documentBytes(COUNTER, {
+    ...counterFields,
+    direct: { open: true, generation: 0, count: 0, writes: 0, marks },
+  }),
   /** Of a shard that servers alone write, and of `base`. */
   unmarkedShard: documentBytes(`${COUNTER}/shards/100`, shardFields),
   /** The sketch of visitors beyond 1,536: 16,384 registers of 6 bits. */
@@ -41,9 +71,11 @@ export const BYTES = {
 } as const;
 
 /** @param points  minutes of the hour, or hours of the day, that the document has */
-export function historyBytes(points: number): number {
+export function historyBytes(points: number, chosen: Chosen = {}): number {
   const empty = documentBytes(`${COUNTER}/tallyHistory/minutes-2026-11-21T14`, { points: {}, expireAt: at });
-  const one = documentBytes("a", { points: { "00": point } }) - documentBytes("a", { points: {} });
+  const one =
+    documentBytes("a", { points: { "00": { ...point, ...(chosen.windows && { windows }) } } }) -
+    documentBytes("a", { points: {} });
   return empty + points * one;
 }
 

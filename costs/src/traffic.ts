@@ -3,7 +3,14 @@
  *
  * Writes are even within each part. The functions' own rules decide shard counts and intervals.
  */
-import { decideScaling, publishInterval, type Settings } from "../../functions/src/decisions.ts";
+import {
+  areAny,
+  decideScaling,
+  groupsThatNeedPublishes,
+  publishInterval,
+  type Settings,
+} from "../../functions/src/decisions.ts";
+import { directShare } from "./directShare.ts";
 
 export interface Traffic {
   /** Increments per second of all counters together, averaged over the day. */
@@ -38,8 +45,10 @@ export interface DayPart {
   readonly hours: number;
   /** Increments per second of one counter. */
   readonly rate: number;
-  /** Writes per second of its shards: as many, or fewer if they come through ingest. */
+  /** Writes per second of its shards: as many, or fewer if they come through ingest or some are direct. */
   readonly writes: number;
+  /** Increments per second that clients write to the counter document. */
+  readonly direct: number;
   readonly shards: number;
   /** Milliseconds between two totals. */
   readonly interval: number;
@@ -79,17 +88,20 @@ function totalOf({ total, perSecond, counters }: Traffic): number {
 
 /** The busy part of the day, if there is one, and the rest. */
 export function dayPartsOf(traffic: Traffic, config: Settings): DayPart[] {
-  const { perSecond, counters, batch } = traffic;
+  const { perSecond, counters, batch, regions = 1 } = traffic;
   const peak = Math.max(traffic.peakPerSecond, perSecond);
   const busy = peak > perSecond ? Math.min(traffic.peakHours, peak > 0 ? (24 * perSecond) / peak : 0) : 0;
   const rest = 24 - busy > 0 ? Math.max(24 * perSecond - busy * peak, 0) / (24 - busy) : 0;
   const total = totalOf(traffic);
+  // A group that needs a publish for each total has no direct increments. Nor have servers, such as ingest.
+  const mayBeDirect = batch === undefined && regions === 1 && !areAny(groupsThatNeedPublishes(config));
 
   const part = (hours: number, rate: number, shardsBefore: number): DayPart => {
     const writes = batch === undefined ? rate : groupedWrites(rate, counters, batch);
     const shards = stableShardCount(writes, shardsBefore, config);
     const interval = publishInterval({ total, rate: writes, amountRate: rate, counted: null }, config);
-    return { hours, rate, writes, shards, interval };
+    const direct = mayBeDirect && shards === 1 ? rate * directShare(rate) : 0;
+    return { hours, rate, writes: writes - direct, direct, shards, interval };
   };
   const atPeak = part(busy, peak / counters, config.minShards);
   const offPeak = part(24 - busy, rest / counters, atPeak.shards);

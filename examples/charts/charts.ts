@@ -1,4 +1,4 @@
-/** Charts from a counter's history. */
+/** Charts from a counter's history: `npx firestore-tally init --windows views --history views`. */
 import { counter, getCounterHistory } from "firestore-tally";
 import { db } from "../setup/firebase.ts";
 

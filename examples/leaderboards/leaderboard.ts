@@ -1,4 +1,7 @@
-/** The best of a group, and the rank of one: of all time, of today, of this week, of this month. */
+/**
+ * The best of a group, and the rank of one: of all time, of today, of this week, of this month. The last three need
+ * `npx firestore-tally init --windows score`.
+ */
 import { type CounterWindowName, counter, getCounterRank, getTopCounters } from "firestore-tally";
 import { db } from "../setup/firebase.ts";
 

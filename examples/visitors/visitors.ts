@@ -5,7 +5,9 @@ import { db, userId } from "../setup/firebase.ts";
 /** Call it when a page opens: every call counts as a view, every user as one visitor. */
 export async function countVisit(page: string) {
   const views = counter(db, `views:${page}`);
-  await Promise.all([incrementCounter(views), countVisitor(views, await userId())]);
+  // First: a write in the SDK's queue waits while another user is signed in than the one who made it.
+  const uid = await userId();
+  await Promise.all([incrementCounter(views), countVisitor(views, uid)]);
 }
 
 export function showVisits(page: string, label: { textContent: string | null }) {

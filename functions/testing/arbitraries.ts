@@ -36,6 +36,7 @@ export const anyConfig: fc.Arbitrary<Config> = fc
 /** A counter after an ordinary publish, without further writes. */
 export const idle: Published = {
   total: 42,
+  directCount: 0,
   shardCount: 1,
   writes: 42,
   rate: 0,
@@ -87,6 +88,7 @@ export const anyCounter: fc.Arbitrary<Published> = fc
   })
   .map(({ polledAfter, calmFor, unusedFor, ...counter }) => ({
     ...counter,
+    directCount: 0,
     nextPollAt: counter.phase === "idle" ? null : counter.asOf + polledAfter,
     calmSince: calmFor === null ? null : counter.asOf - calmFor,
     unusedSince: unusedFor === null ? null : counter.asOf - unusedFor,

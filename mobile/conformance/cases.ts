@@ -36,13 +36,15 @@ export interface CommitVector {
   before: { path: string; [field: string]: unknown }[];
   /** The call of a planner that makes this commit, if a client makes such commits. */
   plan?: Plan;
+  /** The same of a direct increment. Mobile clients make none: they write shards. */
+  directPlan?: DirectPlan;
   /** The body of `documents:commit`, with the placeholder `{project}`. */
   commit: { writes: Write[] };
-  /** Whether the rules accept the commit, and the sum of the counter's shards afterwards. */
+  /** Whether the rules accept the commit, and the sum of the counter's shards and of its direct increments afterwards. */
   expect: { accepted: boolean; sum: number };
 }
 
-/** Of an undo, `by` and `shard` are what the entry says. The random numbers choose the shard and make the nonce. */
+/** Of an undo, `by` and `shard` are what the entry says, which may be `direct`. The random numbers choose the shard and make the nonce. */
 export interface Plan {
   call: "increment" | "undo";
   counter: string;
@@ -54,6 +56,13 @@ export interface Plan {
   random: number[];
   /** Whether the commit also removes the window of marks that has expired, as one in a transaction does. */
   removesMarks?: boolean;
+}
+
+/** The random numbers make the nonce. */
+export interface DirectPlan extends Omit<Plan, "shardsToChooseFrom" | "shard" | "now" | "removesMarks"> {
+  generation: number;
+  /** Whether it creates the counter document. */
+  isNew?: boolean;
 }
 
 export interface ShardCountStep {

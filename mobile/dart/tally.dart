@@ -116,6 +116,9 @@ abstract final class TallyPlanner {
   static const double refusedFactor = 8.0;
   static const double maxFactor = 512.0;
 
+  /// What the entry of an increment names for a shard if the web client has counted it in the counter document.
+  static const String direct = 'direct';
+
   /// Later than every instant in microseconds.
   static const int never = 9007199254740991;
 
@@ -166,7 +169,8 @@ abstract final class TallyPlanner {
     return nonce;
   }
 
-  /// Plans one increment on a shard. An undo is an increment by the opposite amount on the shard that the entry names.
+  /// Plans one increment on a shard. An undo is an increment by the opposite amount on the shard that the entry names,
+  /// and on shard 0 if it names none.
   ///
   /// [now] is in milliseconds since the epoch.
   static TallyPlan planIncrement(
@@ -180,7 +184,8 @@ abstract final class TallyPlanner {
   ) {
     final entry = once == null ? null : entryPath(counter, once);
     final expired = markWindow(now, 1);
-    return TallyPlan(counter, shard, by, markWindow(now, 0), expired, newNonce(random), entry, once, isUndo);
+    final place = shard == direct ? '0' : shard;
+    return TallyPlan(counter, place, by, markWindow(now, 0), expired, newNonce(random), entry, once, isUndo);
   }
 
   /// The writes of a plan, for one commit.

@@ -102,6 +102,9 @@ object TallyPlanner {
   const val REFUSED_FACTOR = 8.0
   const val MAX_FACTOR = 512.0
 
+  /** What the entry of an increment names for a shard if the web client has counted it in the counter document. */
+  const val DIRECT = "direct"
+
   /** Later than every instant in microseconds. */
   const val NEVER = 9_007_199_254_740_991L
 
@@ -155,7 +158,8 @@ object TallyPlanner {
   }
 
   /**
-   * Plans one increment on a shard. An undo is an increment by the opposite amount on the shard that the entry names.
+   * Plans one increment on a shard. An undo is an increment by the opposite amount on the shard that the entry names, and on
+   * shard 0 if it names none.
    *
    * @param now milliseconds since the epoch
    */
@@ -170,7 +174,8 @@ object TallyPlanner {
   ): TallyPlan {
     val entry = if (once == null) null else entryPath(counter, once)
     val expired = markWindow(now, 1)
-    return TallyPlan(counter, shard, by, markWindow(now, 0), expired, newNonce(random), entry, once, isUndo)
+    val place = if (shard == DIRECT) "0" else shard
+    return TallyPlan(counter, place, by, markWindow(now, 0), expired, newNonce(random), entry, once, isUndo)
   }
 
   /**

@@ -95,6 +95,9 @@ enum TallyPlanner {
   static let refusedFactor = 8.0
   static let maxFactor = 512.0
 
+  /// What the entry of an increment names for a shard if the web client has counted it in the counter document.
+  static let direct = "direct"
+
   /// Later than every instant in microseconds.
   static let never: Int64 = 9_007_199_254_740_991
 
@@ -145,7 +148,8 @@ enum TallyPlanner {
     return nonce
   }
 
-  /// Plans one increment on a shard. An undo is an increment by the opposite amount on the shard that the entry names.
+  /// Plans one increment on a shard. An undo is an increment by the opposite amount on the shard that the entry names,
+  /// and on shard 0 if it names none.
   ///
   /// - Parameter now: milliseconds since the epoch
   static func planIncrement(
@@ -154,7 +158,8 @@ enum TallyPlanner {
   ) -> TallyPlan {
     let entry = once == nil ? nil : entryPath(counter, once!)
     let expired = markWindow(now, 1)
-    return TallyPlan(counter, shard, by, markWindow(now, 0), expired, newNonce(random), entry, once, isUndo)
+    let place = shard == direct ? "0" : shard
+    return TallyPlan(counter, place, by, markWindow(now, 0), expired, newNonce(random), entry, once, isUndo)
   }
 
   /// The writes of a plan, for one commit.

@@ -17,6 +17,7 @@ import {
   priceOf,
   type Traffic,
 } from "../../costs/src/index.ts";
+import { DEFAULT_SETTINGS, type Settings } from "../../functions/src/decisions.ts";
 import type { Parts } from "./fill.ts";
 
 const MONTH_SECONDS = 30 * 86_400;
@@ -25,14 +26,14 @@ const MONTH_SECONDS = 30 * 86_400;
 const THINGS: readonly (readonly [string, Partial<Operations>])[] = [
   ["an increment", { write: 1 }],
   [
-    "its event: every increment of a counter with one shard; 1 in 56 with eight, because it is polled",
+    "the event of an increment in a shard: each of a single shard; 1 in 56 of eight, which are polled",
     { invocation: 1 },
   ],
   ["an increment with `once`: the entry, and the rules' lookups", { write: 2, read: 2 }],
   ["its undo", { write: 1, delete: 1, read: 3 }],
   ["a server's increment: the receipt, which a TTL policy removes", { write: 2, delete: 1 }],
-  ["a client's first increment: the shard count, kept for two minutes", { read: 1 }],
-  ["for every 512 increments: the functions look at a shard's marks", { read: 1 }],
+  ["a client's first increment: the counter document, kept for two minutes", { read: 1 }],
+  ["for every 512 increments on shards: the functions look at a shard's marks", { read: 1 }],
   ["a measurement, on 1 shard: the shard and the counter document", { read: 2 }],
   ["a measurement, on 4 to 1,000 shards: two sums by the index, and the counter document", { read: 3 }],
   ["… without the index, on 100 shards", { read: 102 }],
@@ -85,12 +86,15 @@ export const steady = (perSecond: number): Traffic => ({
 
 const RATES = [0.001, 0.01, 0.1, 1, 10, 100, 1_000];
 
-/** Of new counters; and what those cost that have counted for half a month, so that a thousandth of their total takes a while. */
+/**
+ * Of new counters, and of those whose increments all go to shards; and what those cost that have counted for half a month, so that a
+ * thousandth of their total takes a while.
+ */
 function rates(): string {
+  const inShards: Settings = { ...DEFAULT_SETTINGS, direct: false };
   const rows = RATES.map((rate) => {
-    const [newer, older] = [{ total: 0 }, {}].map((some) =>
-      monthlyCosts({ ...steady(rate), ...some }, PRICES.nam5),
-    ) as [MonthlyCosts, MonthlyCosts];
+    const newer = monthlyCosts({ ...steady(rate), total: 0 }, PRICES.nam5);
+    const older = monthlyCosts(steady(rate), PRICES.nam5);
     const perThousand = (unit: CostItem["unit"]) =>
       formatWhole(
         newer.items.reduce((sum, item) => sum + (item.unit === unit ? item.perMonth : 0), 0) /
@@ -101,12 +105,12 @@ function rates(): string {
       formatWhole(newer.dayParts[0]?.shards ?? 0),
       ...(["write", "read", "invocation", "task"] as const).map(perThousand),
       formatDollars(perMillion(newer)),
-      formatNumber((older.dayParts[0]?.interval ?? 0) / 1_000),
+      formatDollars(perMillion(monthlyCosts({ ...steady(rate), total: 0 }, PRICES.nam5, inShards))),
       formatDollars(perMillion(older)),
     ];
   });
   const head = ["increments/s", "shards", "writes", "reads", "invocations", "tasks", "$ per million"];
-  return table([...head, "older: shortest interval, s", "$ per million"], 0, rows);
+  return table([...head, "… in shards alone", "older counters"], 0, rows);
 }
 
 /** What the README tells: of new counters, of those that have counted for half a month, and of likes there. */

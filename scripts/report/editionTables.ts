@@ -35,7 +35,7 @@ function rates(): string {
     const shards = [STANDARD, ENTERPRISE].map((prices) => monthlyCosts(steady(rate), prices).dayParts[0]?.shards ?? 0);
     const dollars = [
       ...[costOf(rate, STANDARD), costOf(rate, ENTERPRISE), costOf(rate, ENTERPRISE, { perClient: 20 })],
-      costOf(rate, ENTERPRISE, {}, { ...DEFAULT_SETTINGS, historyRetention: 0 }),
+      costOf(rate, ENTERPRISE, {}, { ...DEFAULT_SETTINGS, historyGroups: "all" }),
       ...[STANDARD, ENTERPRISE].map((prices) => costOf(rate, prices, { once: 1 })),
     ];
     return [rate, ...shards, ...dollars.map(formatDollars)].map((cell) =>
@@ -49,7 +49,7 @@ function rates(): string {
     "a view: Standard",
     "Enterprise",
     "… not watched",
-    "… no history",
+    "… with history",
   ];
   return table([...head, "a like: Standard", "Enterprise"], 0, rows);
 }

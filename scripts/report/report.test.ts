@@ -14,12 +14,15 @@ test.each(Object.entries(documents()))("%s is as `npm run report` writes it", (f
 describe("docs/costs.md says that", () => {
   const all = EXAMPLES.map((example) => ({ name: example.name, ...compared(example) }));
 
-  test("fixed shards are cheaper than Tally where no counter gets more than a few increments per second", () => {
-    const calm = all.filter(({ peak }) => peak <= 5);
+  test("one document costs what Tally does without the sweep where no counter gets more than one increment per second", () => {
+    const calm = all.filter(({ peak }) => peak <= 1);
     expect(calm.length).toBeGreaterThanOrEqual(4);
+    const [, more = Number.NaN] =
+      /less the sweep, \$([\d.]+) a month/.exec(readFileSync("docs/costs.md", "utf8")) ?? [];
     for (const { name, designs } of calm) {
       const [tally, , enough] = designs;
-      expect(enough.dollars, name).toBeLessThan(tally.dollars);
+      expect(enough.name).toBe("one document");
+      expect(tally.dollars - enough.dollars, name).toBeCloseTo(Number(more), 1);
     }
   });
 

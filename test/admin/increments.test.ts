@@ -16,7 +16,7 @@ import {
 import { describe, expect, test, vi } from "vitest";
 import { fold } from "../../functions/src/counter/fold.ts";
 import { admin, adminAt, client } from "../../testkit/clients.ts";
-import { readShards, sumOfShards } from "../../testkit/storedCounter.ts";
+import { readShards, sumOfIncrements } from "../../testkit/storedCounter.ts";
 import { cuttingProxy } from "../../testkit/tcpProxy.ts";
 import { until } from "../../testkit/until.ts";
 
@@ -68,7 +68,7 @@ describe("increments by a server", () => {
   test("each sequential one leaves a receipt that expires a day later", async () => {
     const ref = counter(admin, "server:steady");
     for (let n = 0; n < 3; n++) await incrementCounter(ref);
-    expect(await sumOfShards("server:steady")).toBe(3);
+    expect(await sumOfIncrements("server:steady")).toBe(3);
     const receipts = await receiptsOf("server:steady");
     expect(receipts).toHaveLength(3);
     for (const receipt of receipts) {
@@ -89,7 +89,7 @@ describe("increments by a server", () => {
         for (let n = 0; n < 5; n++) await Promise.all([1, nth, -2].map((by) => by && incrementCounter(ref, by)));
       }),
     );
-    expect(await sumOfShards(id)).toBe(5 * (0 + 1 + 2 + 3 + 4 + 5 - 6));
+    expect(await sumOfIncrements(id)).toBe(5 * (0 + 1 + 2 + 3 + 4 + 5 - 6));
     expect((await readShards(id)).size).toBeGreaterThan(3);
     await Promise.all(processes.map(({ close }) => close()));
   });
@@ -101,15 +101,15 @@ describe("increments by a server", () => {
     for (let cut = 0; cut < 2; cut++) {
       for (const by of [3, -1]) {
         await incrementCounter(ref, by);
-        const before = await sumOfShards(id);
+        const before = await sumOfIncrements(id);
         await await cutAfterCommit(
           process,
           () => incrementCounter(ref, by),
-          async () => (await sumOfShards(id)) === before + by,
+          async () => (await sumOfIncrements(id)) === before + by,
         );
       }
     }
-    expect(await sumOfShards(id)).toBe(8);
+    expect(await sumOfIncrements(id)).toBe(8);
     await process.close();
   });
 
@@ -146,7 +146,7 @@ describe("a commit that arrives after its call has returned", () => {
     batches.mockRestore();
     await incrementCounter(ref, 2);
     for (let n = 0; n < 3; n++) await expect(first?.commit()).rejects.toMatchObject({ code: 6 });
-    expect(await sumOfShards(id)).toBe(9);
+    expect(await sumOfIncrements(id)).toBe(9);
   });
 });
 
@@ -166,12 +166,12 @@ describe("I5: folding a server's increments leaves the total as it is", () => {
     await incrementCounter(ref, 10);
     process.proxy.withhold();
     const frozen = incrementCounter(ref, 5);
-    await until(async () => (await sumOfShards(id)) === 15, "the commit");
+    await until(async () => (await sumOfIncrements(id)) === 15, "the commit");
     const later = incrementCounter(ref, 2);
     await foldEverything(id);
     process.proxy.cut();
     await Promise.all([frozen, later]);
-    expect(await sumOfShards(id)).toBe(17);
+    expect(await sumOfIncrements(id)).toBe(17);
     await process.close();
   });
 });
@@ -213,11 +213,11 @@ describe("I8: an increment with `once` of a server", () => {
       await await cutAfterCommit(
         process,
         () => incrementCounter(ref, 2, { once: `k${n}` }),
-        async () => (await sumOfShards("orders:cut")) === 2,
+        async () => (await sumOfIncrements("orders:cut")) === 2,
       );
-      expect(await sumOfShards("orders:cut")).toBe(2);
+      expect(await sumOfIncrements("orders:cut")).toBe(2);
       await undoIncrement(ref, `k${n}`);
-      expect(await sumOfShards("orders:cut")).toBe(0);
+      expect(await sumOfIncrements("orders:cut")).toBe(0);
     }
     await process.close();
   });

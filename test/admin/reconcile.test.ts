@@ -16,7 +16,7 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { fold } from "../../functions/src/counter/fold.ts";
 import { admin, adminAt } from "../../testkit/clients.ts";
 import { startMeter } from "../../testkit/meter.ts";
-import { sumOfShards } from "../../testkit/storedCounter.ts";
+import { sumOfIncrements } from "../../testkit/storedCounter.ts";
 import { cuttingProxy } from "../../testkit/tcpProxy.ts";
 import { until } from "../../testkit/until.ts";
 import { correctionsOf, newCounter, newUnwatchedCollection, type SourcedCounter } from "./sourcedCounter.ts";
@@ -106,7 +106,7 @@ describe("I5: a correction changes the sum by the drift alone", () => {
     const source = { collection: it.source };
     const all = await Promise.all(Array.from({ length: 10 }, () => reconcileCounter(it.ref, { source })));
     expect(all.filter(({ corrected }) => corrected)).toMatchObject([{ expected: 2, found: 0, drift: 2 }]);
-    expect(await sumOfShards(it.id)).toBe(2);
+    expect(await sumOfIncrements(it.id)).toBe(2);
     expect(await correctionsOf(it.id)).toMatchObject([{ source, expected: 2, found: 0, by: 2 }]);
   });
 
@@ -133,7 +133,7 @@ describe("I5: a correction changes the sum by the drift alone", () => {
       await until(async () => (await base.get()).get("count") === 1, "the commit");
       proxy.cut();
       expect(await attempt).toMatchObject({ expected: 1, found, drift: 1 - found, corrected: true });
-      expect(await sumOfShards(it.id)).toBe(1);
+      expect(await sumOfIncrements(it.id)).toBe(1);
       expect(await correctionsOf(it.id)).toHaveLength(1);
     }
     await close();

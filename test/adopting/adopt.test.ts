@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { cliProject } from "../../testkit/cli.ts";
 import { admin, client } from "../../testkit/clients.ts";
 import { countInvocations } from "../../testkit/deployedFunctions.ts";
-import { readPublished, readShards, sumOfShards } from "../../testkit/storedCounter.ts";
+import { readPublished, readShards, sumOfIncrements } from "../../testkit/storedCounter.ts";
 import { until } from "../../testkit/until.ts";
 import { createByHand, type OldApp, oldPage, oldServer, openToOldApps } from "./recipe.ts";
 
@@ -51,7 +51,7 @@ async function count(id: string, times: number, apps: readonly OldApp[] = oldApp
 
 async function settles(id: string, total: number): Promise<void> {
   await until(async () => (await readPublished(id))?.total === total, `${id} to show ${total}`).catch(async (error) => {
-    const found = `${JSON.stringify(await readPublished(id))}, sum ${await sumOfShards(id)}`;
+    const found = `${JSON.stringify(await readPublished(id))}, sum ${await sumOfIncrements(id)}`;
     throw new Error(`${error.message}: ${found}`);
   });
 }
@@ -81,7 +81,7 @@ test("a dormant counter is published: what it has is not today's, and the comman
     "1 counter adopted, 0 unchanged.\n10 shards completed, 0 created, and 1 total published: 1,000 in all.\n11 writes.\n",
   );
   await settles(id, 1_000);
-  expect(await fieldOf(id, "windows")).toBeNull();
+  expect(await fieldOf(id, "windows")).toBeUndefined();
   for (const [shard, fields] of await readShards(id)) expect(fields).toMatchObject({ shard });
   await oldApps[0]?.increment(id);
   await settles(id, 1_001);
@@ -100,7 +100,7 @@ test("old and new apps count before, during and after, over quiet phases and fol
     const [counted] = await Promise.all([count(id, 12), during]);
     total += counted;
     await settles(id, total);
-    expect(await sumOfShards(id)).toBe(total);
+    expect(await sumOfIncrements(id)).toBe(total);
     for (const app of oldApps) expect(await app.total(id), app.name).toBe(total);
     expect(await server.getExactTotal(server.counter(admin, id))).toBe(total);
     expect((await getCounter(counter(writer.db, id))).total).toBe(total);
@@ -242,14 +242,14 @@ test("a page's transaction is made again if one increment has overtaken it, by t
   };
   await openToOldApps(RULES);
   await overtaken(1);
-  expect(await sumOfShards(id)).toBe(2);
+  expect(await sumOfIncrements(id)).toBe(2);
   await expect(overtaken(2)).rejects.toMatchObject({ code: "permission-denied" });
   // The recipe's rule.
   await openToOldApps(RULES, "by == 1");
   await expect(overtaken(1)).rejects.toMatchObject({ code: "permission-denied" });
   await openToOldApps(RULES, "by >= -9 && by <= 1");
   await overtaken(2);
-  expect(await sumOfShards(id)).toBe(2 + 2 + 1 + 3);
+  expect(await sumOfIncrements(id)).toBe(2 + 2 + 1 + 3);
   await page.close();
 });
 
@@ -260,5 +260,5 @@ test("the rules let no old app without an account count likes", async () => {
   await expect(page.increment(id)).rejects.toMatchObject({ code: "permission-denied" });
   await expect(page.increment("hits:nowhere")).rejects.toThrow();
   await page.close();
-  expect(await sumOfShards(id)).toBe(0);
+  expect(await sumOfIncrements(id)).toBe(0);
 });

@@ -7,10 +7,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type BrowserContext, chromium, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll } from "vitest";
-import { FETCH_TIMEOUT_MS, findChromium } from "../../testkit/chromium.ts";
+import { CHROMIUM_ARGUMENTS, FETCH_TIMEOUT_MS, findChromium } from "../../testkit/chromium.ts";
+import { type Site, startSite } from "../../testkit/site.ts";
 import { until } from "../../testkit/until.ts";
 import { countWatches } from "./network.ts";
-import { type Site, startSite } from "./site.ts";
 
 /** One page of a browser. */
 export interface Tab {
@@ -46,18 +46,6 @@ export interface Browser {
 
 const TIMEOUT_MS = 20_000;
 
-/** No graphics, no sandbox (root has none), and no network traffic of the browser itself. */
-const ARGUMENTS = [
-  "--headless",
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
-
 /** A browser for the tests of a file: starts before the first test, ends after the last, closes its tabs after each. */
 export function browserForTests(): Browser {
   const profile = mkdtempSync(join(tmpdir(), "tally-chromium-"));
@@ -66,7 +54,7 @@ export function browserForTests(): Browser {
   let site: Site;
 
   async function launch(): Promise<void> {
-    context = await chromium.launchPersistentContext(profile, { ...(await findChromium()), args: ARGUMENTS });
+    context = await chromium.launchPersistentContext(profile, { ...(await findChromium()), args: CHROMIUM_ARGUMENTS });
     context.setDefaultTimeout(TIMEOUT_MS);
   }
   async function visit(address: string): Promise<Tab> {
@@ -83,7 +71,7 @@ export function browserForTests(): Browser {
   }
 
   beforeAll(async () => {
-    site = await startSite();
+    site = await startSite(new URL("./pages/", import.meta.url));
     await launch();
   }, FETCH_TIMEOUT_MS);
   afterEach(closeTabs);

@@ -1,6 +1,6 @@
 /** A button and its total, in a real browser. */
 import { expect, test } from "vitest";
-import { readPublished, sumOfShards } from "../../testkit/storedCounter.ts";
+import { readPublished, sumOfIncrements } from "../../testkit/storedCounter.ts";
 import { until } from "../../testkit/until.ts";
 import { browserForTests, type Tab } from "./chromium.ts";
 import { holdFirestore } from "./network.ts";
@@ -20,7 +20,7 @@ test("a click shows at once, before the server has it, and in the published tota
   }
   await tab.shows("pending", "true");
   await tab.shows("under-way", 3);
-  expect(await sumOfShards(id)).toBe(0);
+  expect(await sumOfIncrements(id)).toBe(0);
 
   release();
   await tab.shows("succeeded", 3);
@@ -42,7 +42,7 @@ test("two tabs show the same total in the end, and never one that falls or excee
   await Promise.all([left.shows("total", 50), right.shows("total", 50)]);
   await Promise.all([left.shows("succeeded", 30), right.shows("succeeded", 20)]);
   await until(async () => (await readPublished(id))?.total === 50, "the total to be published");
-  expect(await sumOfShards(id)).toBe(50);
+  expect(await sumOfIncrements(id)).toBe(50);
   await expectTruth(left, right);
 });
 

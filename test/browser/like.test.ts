@@ -1,7 +1,7 @@
 /** A like button in a real browser, with the uid of an anonymous user as `once`. */
 import { expect, test } from "vitest";
 import { admin } from "../../testkit/clients.ts";
-import { readPublished, sumOfShards } from "../../testkit/storedCounter.ts";
+import { readPublished, sumOfIncrements } from "../../testkit/storedCounter.ts";
 import { until } from "../../testkit/until.ts";
 import { browserForTests, type Tab } from "./chromium.ts";
 import { readStory } from "./story.ts";
@@ -85,7 +85,7 @@ async function entries(id: string): Promise<string[]> {
 }
 
 async function settled(id: string, total: number): Promise<void> {
-  expect(await sumOfShards(id)).toBe(total);
+  expect(await sumOfIncrements(id)).toBe(total);
   await until(async () => (await readPublished(id))?.total === total, `the total ${total} to be published`);
 }
 
@@ -102,7 +102,7 @@ test("the React button of the examples can be clicked again after a failure", as
   expect(await button.textContent()).toMatch(/^♡/);
   await like.delete();
   await button.click();
-  await until(async () => (await sumOfShards("likes:react")) === 1, "the like");
+  await until(async () => (await sumOfIncrements("likes:react")) === 1, "the like");
   await until(async () => (await button.textContent())?.startsWith("♥") === true, "the pressed button");
   expect(await alert.count()).toBe(0);
 });

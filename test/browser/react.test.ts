@@ -5,7 +5,7 @@ import { createElement, StrictMode } from "react";
 import { renderToString } from "react-dom/server";
 import { afterAll, expect, test } from "vitest";
 import { admin, client } from "../../testkit/clients.ts";
-import { readPublished, sumOfShards } from "../../testkit/storedCounter.ts";
+import { readPublished, sumOfIncrements } from "../../testkit/storedCounter.ts";
 import { until } from "../../testkit/until.ts";
 import { browserForTests } from "./chromium.ts";
 import { cutFirestore, holdFirestore } from "./network.ts";
@@ -33,7 +33,7 @@ test("a click shows at once, as pending, and the total is published later", asyn
   await tab.click("increment");
   await tab.shows("total", 1);
   await tab.shows("pending", "true");
-  expect(await sumOfShards(id)).toBe(0);
+  expect(await sumOfIncrements(id)).toBe(0);
   release();
   await tab.shows("pending", "false");
   await tab.shows("total", 1);
@@ -106,7 +106,7 @@ test("a click before the first total is pending, and is in the total when it arr
   release();
   await tab.shows("total", 1);
   await tab.shows("pending", "false");
-  expect(await sumOfShards(other)).toBe(1);
+  expect(await sumOfIncrements(other)).toBe(1);
   expect(tab.problems).toEqual([]);
 });
 
@@ -120,12 +120,12 @@ test("useIncremented is undefined without `once`, then follows the clicks of the
   const release = await holdFirestore(tab.page);
   await tab.click("like");
   await tab.shows("liked", "true");
-  expect(await sumOfShards(id)).toBe(0);
+  expect(await sumOfIncrements(id)).toBe(0);
   release();
-  await until(async () => (await sumOfShards(id)) === 1, "the like to be committed");
+  await until(async () => (await sumOfIncrements(id)) === 1, "the like to be committed");
   await tab.click("unlike");
   await tab.shows("liked", "false");
-  await until(async () => (await sumOfShards(id)) === 0, "the like to be undone");
+  await until(async () => (await sumOfIncrements(id)) === 0, "the like to be undone");
   expect(tab.watches(`counters/${id}/tallyEntries/${once}`)).toBe(1);
   expect(tab.problems).toEqual([]);
 });
@@ -160,8 +160,8 @@ test("with another ref, a component shows and watches only the other counter", a
   expect(tab.watches(`counters/${other}`)).toBe(1);
   await tab.click("increment");
   await tab.shows("total", 4);
-  await until(async () => (await sumOfShards(other)) === 4, "the increment");
-  expect(await sumOfShards(id)).toBe(2);
+  await until(async () => (await sumOfIncrements(other)) === 4, "the increment");
+  expect(await sumOfIncrements(id)).toBe(2);
   expect(tab.problems.filter((problem) => !isRefusal(problem))).toEqual([]);
 });
 
@@ -177,7 +177,7 @@ test("a refused increment leaves the total and sets the error, until the next su
   await tab.shows("error", "counter/permission-denied");
   await tab.shows("total", 2);
   await tab.shows("pending", "false");
-  expect(await sumOfShards(id)).toBe(2);
+  expect(await sumOfIncrements(id)).toBe(2);
   await tab.click("increment");
   await tab.shows("total", 3);
   await tab.shows("error", "");

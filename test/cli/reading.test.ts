@@ -1,4 +1,5 @@
 /** `inspect` and `top`, on the emulator. */
+import { Timestamp } from "@google-cloud/firestore";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { cliProject } from "../../testkit/cli.ts";
 
@@ -43,6 +44,25 @@ describe("inspect", () => {
     }
     expect(stdout).not.toContain(ESCAPE);
     expect(Math.max(...stdout.split("\n").map((line) => line.length))).toBeLessThanOrEqual(80);
+  });
+
+  test("shows a counter that clients alone have written: its total, and whether the document is open", async () => {
+    const marks = {
+      "0": { at: Timestamp.now(), nonces: [Buffer.from("aaaaa"), Buffer.from("bbbbb"), Buffer.from("ccccc")] },
+    };
+    const direct = { open: true, generation: 0, count: 3, writes: 3, marks };
+    await db.doc("counters/views:new").set({ group: "views", total: 3, direct });
+    await db.doc("counters/views:new/shards/0").set({ shard: "0", count: 2, writes: 2 });
+    expect(await json("inspect", "views:new")).toMatchObject({
+      published: { total: 3, asOf: null },
+      direct: { open: true, generation: 0, marks: 3, count: 3, writes: 3 },
+      exact: { total: 5 },
+      ageMillis: null,
+    });
+    const { stdout } = await run("inspect", "views:new");
+    expect(stdout).toMatch(/^total +3 .*\nexact +5 +now, \+2\ndirect +3 +3 writes of the document; open, 3 marks/m);
+    expect((await json("top", "views")).counters).toMatchObject([{ id: "views:new", total: 3, rate: 0 }]);
+    expect((await run("top", "views")).stdout).toMatch(/views:new +3 +0 +–/);
   });
 
   test("fails for a counter that does not exist", async () => {

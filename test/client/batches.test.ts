@@ -3,7 +3,7 @@ import { runTransaction, writeBatch } from "firebase/firestore";
 import { counter, incrementCounter, incrementCounterIn, prepareIncrement } from "firestore-tally";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Client, client, signIn } from "../../testkit/clients.ts";
-import { sumOfShards } from "../../testkit/storedCounter.ts";
+import { sumOfIncrements } from "../../testkit/storedCounter.ts";
 
 const full = expect.objectContaining({
   code: "counter/invalid-batch",
@@ -31,7 +31,7 @@ async function likedPosts(name: string): Promise<string[]> {
 }
 
 async function expectSixth(ids: readonly string[]): Promise<void> {
-  const sums = await Promise.all(ids.map((id) => sumOfShards(id)));
+  const sums = await Promise.all(ids.map((id) => sumOfIncrements(id)));
   expect(sums).toEqual([2, 2, 2, 2, 2, 2, 1]);
 }
 

@@ -5,7 +5,7 @@ import { beacon } from "firestore-tally/beacon";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type Client, client } from "../../testkit/clients.ts";
 import { type ServedFunction, serveFunction } from "../../testkit/functionServer.ts";
-import { readPublished, sumOfShards } from "../../testkit/storedCounter.ts";
+import { readPublished, sumOfIncrements } from "../../testkit/storedCounter.ts";
 import { until } from "../../testkit/until.ts";
 
 let ingest: ServedFunction;
@@ -32,7 +32,11 @@ test("a beacon counts exactly once, also while the function is killed and starte
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   await site.close();
-  expect([await sumOfShards("views:beacon"), await sumOfShards("views:other"), dropped]).toEqual([300, 100, []]);
+  expect([await sumOfIncrements("views:beacon"), await sumOfIncrements("views:other"), dropped]).toEqual([
+    300,
+    100,
+    [],
+  ]);
 });
 
 test("a buffered counter via ingest shows its increments at once and exactly once, until they are published", async () => {
@@ -47,7 +51,7 @@ test("a buffered counter via ingest shows its increments at once and exactly onc
     await buffer.flush();
   }
   await buffer.close();
-  expect(await sumOfShards("views:buffered")).toBe(60);
+  expect(await sumOfIncrements("views:buffered")).toBe(60);
   await until(async () => (await readPublished("views:buffered"))?.total === 60, "the publish");
   await until(() => seen.at(-1)?.pending === false && seen.at(-1)?.asOf !== null, "the total");
   const totals = seen.map(({ total }) => total);

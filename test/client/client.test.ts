@@ -7,7 +7,7 @@ import { planIncrement } from "../../core/src/index.ts";
 import { admin, adminAt, type Client, client } from "../../testkit/clients.ts";
 import { goOffline, goOnline } from "../../testkit/offline.ts";
 import { loadRules, OPEN_RULES, withPolicy } from "../../testkit/rules.ts";
-import { readShards, sumOfShards } from "../../testkit/storedCounter.ts";
+import { readShards, sumOfIncrements } from "../../testkit/storedCounter.ts";
 import { until } from "../../testkit/until.ts";
 
 test("increments made offline do not block others, and count once when the client is online again", async () => {
@@ -22,12 +22,12 @@ test("increments made offline do not block others, and count once when the clien
   await until(() => watched.length > 0, "the watch to answer from the cache");
   expect(watched).toEqual([true]);
   expect(acknowledged).toBe(0);
-  expect(await sumOfShards(id)).toBe(0);
+  expect(await sumOfIncrements(id)).toBe(0);
 
   await goOnline(phone.db);
   await writes;
   expect(acknowledged).toBe(5);
-  expect(await sumOfShards(id)).toBe(5);
+  expect(await sumOfIncrements(id)).toBe(5);
   stop();
   await phone.close();
 });

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { admin, client, signIn } from "../../testkit/clients.ts";
 import { governor } from "../../testkit/governor.ts";
 import { startProxy } from "../../testkit/grpcProxy.ts";
-import { readPublished, readShards, sumOfShards } from "../../testkit/storedCounter.ts";
+import { readPublished, readShards, sumOfIncrements } from "../../testkit/storedCounter.ts";
 import { until } from "../../testkit/until.ts";
 
 const firestoreHost = process.env.FIRESTORE_EMULATOR_HOST as string;
@@ -32,7 +32,7 @@ test("after a slow commit a client chooses among more shards, though the SDK hol
   expect(commits).toBe(3);
   // The read is timed from when it is sent. So it proves that the commit was slow: they choose among 64 shards.
   expect((await readShards(id)).size).toBeGreaterThan(1);
-  expect(await sumOfShards(id)).toBe(3);
+  expect(await sumOfIncrements(id)).toBe(3);
   await slow.close();
   proxy.close();
 });
@@ -41,7 +41,7 @@ test.concurrent("20 new clients with two increments each on a new counter: each 
   const id = "crowd:new";
   const clients = Array.from({ length: 20 }, () => client());
   await Promise.all([...clients, ...clients].map(({ db }) => incrementCounter(counter(db, id))));
-  expect(await sumOfShards(id)).toBe(40);
+  expect(await sumOfIncrements(id)).toBe(40);
   await until(async () => (await readPublished(id))?.total === 40, "the total");
   await Promise.all(clients.map((one) => one.close()));
 });
@@ -61,7 +61,7 @@ test.concurrent("an increment of a watched counter that is refused as contended 
   }
   expect(governed.aborted).toBeGreaterThan(0);
   expect((await readShards(id)).size).toBeGreaterThan(1);
-  expect(await sumOfShards(id)).toBe(count);
+  expect(await sumOfIncrements(id)).toBe(count);
   await until(() => shown.every((total) => total === count), "the total in each watch");
   for (const stop of stops) stop();
   await Promise.all(clients.map((one) => one.close()));
@@ -76,7 +76,7 @@ test.concurrent("likes that wait for the shard of a new counter move to other sh
   const uids = await Promise.all(clients.map(signIn));
   await Promise.all(clients.map(({ db }, n) => incrementCounter(counter(db, id), 1, { once: uids[n] as string })));
   expect((await readShards(id)).size).toBeGreaterThan(1);
-  expect(await sumOfShards(id)).toBe(4);
+  expect(await sumOfIncrements(id)).toBe(4);
   const entries = await admin.collection(`counters/${id}/tallyEntries`).listDocuments();
   expect(entries.map(({ id }) => id)).toEqual(uids.sort());
   for (const one of clients) await one.close();

@@ -3,7 +3,7 @@ import { Timestamp } from "firebase-admin/firestore";
 import { type CounterRef, counter, incrementCounter, takeFromCounter } from "firestore-tally";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { admin, client, signIn } from "../../testkit/clients.ts";
-import { sumOfShards } from "../../testkit/storedCounter.ts";
+import { sumOfIncrements } from "../../testkit/storedCounter.ts";
 
 const [user, visitor] = [client(), client()];
 let uid: string;
@@ -24,7 +24,7 @@ async function expectDenied(increment: Promise<void>, by: number, ref: CounterRe
     code: "counter/permission-denied",
     message: `counter/permission-denied: firestore.rules refuse ${by} for "${ref.id}"; ${advice}`,
   });
-  expect(await sumOfShards(ref.id)).toBe(0);
+  expect(await sumOfIncrements(ref.id)).toBe(0);
 }
 
 test("a plain amount that isAllowedAmount refuses", async () => {
@@ -61,7 +61,7 @@ test("an increment that counts with another amount: undo that first", async () =
     code: "counter/permission-denied",
     message: `counter/permission-denied: firestore.rules refuse -1 for "${ref.id}"; it counts 1, undo that first`,
   });
-  expect(await sumOfShards(ref.id)).toBe(1);
+  expect(await sumOfIncrements(ref.id)).toBe(1);
 });
 
 test("a plain increment of stock", async () => {

@@ -6,8 +6,7 @@ import { incrementCounter } from "../../client/src/web/index.ts";
 import { client } from "../../testkit/clients.ts";
 import { Refused, startProxy } from "../../testkit/grpcProxy.ts";
 import { goOffline, goOnline } from "../../testkit/offline.ts";
-import { readPublished, readShards, sumOfShards } from "../../testkit/storedCounter.ts";
-import { until } from "../../testkit/until.ts";
+import { readPublished, readShards, sumOfIncrements } from "../../testkit/storedCounter.ts";
 
 /** Ten increments within ten seconds, the others within an hour. */
 const GAPS_MS = Array.from({ length: 100 }, (_, n) => (n < 10 ? 1_000 : 36_000));
@@ -21,12 +20,8 @@ test("100 increments of a client that is offline go to the only shard of the cou
   const proxy = await startProxy(process.env.FIRESTORE_EMULATOR_HOST as string, [() => ({ request })]);
   const device = client(proxy.address);
   const ref = counter(device.db, id) as Counter;
-  // A counter that is neither new nor growing.
-  for (const total of [1, 2]) {
-    await incrementCounter(ref);
-    await until(async () => (await readPublished(id))?.total === total, `the total ${total}`);
-  }
-  expect(await readPublished(id)).toMatchObject({ shardCount: 1, growing: false });
+  for (let n = 0; n < 2; n++) await incrementCounter(ref);
+  expect(await readPublished(id)).toMatchObject({ total: 2, direct: { open: true } });
 
   const now = performance.now.bind(performance);
   let offlineFor = 0;
@@ -41,7 +36,7 @@ test("100 increments of a client that is offline go to the only shard of the cou
       // Each read fails before the next increment.
       await ref._reading;
     }
-    expect(await sumOfShards(id)).toBe(2);
+    expect(await sumOfIncrements(id)).toBe(2);
     isCut = false;
     await goOnline(device.db);
     await Promise.all(calls);
@@ -49,7 +44,7 @@ test("100 increments of a client that is offline go to the only shard of the cou
     clock.mockRestore();
     vi.unstubAllGlobals();
   }
-  expect([...(await readShards(id))].map(([shard, { count }]) => [shard, count])).toEqual([["0", 102]]);
+  expect([...(await readShards(id))].map(([shard, { count }]) => [shard, count])).toEqual([["0", 100]]);
   await device.close();
   proxy.close();
 });

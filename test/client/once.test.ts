@@ -20,7 +20,7 @@ import { randomFor } from "../../core/testing/random.ts";
 import { admin, type Client, client, signIn } from "../../testkit/clients.ts";
 import { governor } from "../../testkit/governor.ts";
 import { startProxy } from "../../testkit/grpcProxy.ts";
-import { readPublished, sumOfShards } from "../../testkit/storedCounter.ts";
+import { readPublished, sumOfIncrements } from "../../testkit/storedCounter.ts";
 import { type CuttingProxy, cuttingProxy } from "../../testkit/tcpProxy.ts";
 import { until } from "../../testkit/until.ts";
 
@@ -225,7 +225,7 @@ test(`I8: ${CLIENTS} users like and unlike at random, with random cuts: the tota
   expect(cuts).toBeGreaterThan(CLIENTS / 4);
   const likes = beliefs.filter((likes) => likes).length;
   await until(async () => (await readPublished(id))?.total === likes, `a published total of ${likes}`);
-  expect(await sumOfShards(id)).toBe(likes);
+  expect(await sumOfIncrements(id)).toBe(likes);
   expect(await entries(id)).toBe(likes);
   const entered = await Promise.all(crowd.map(({ uid }) => isEntered(id, uid)));
   expect(entered).toEqual(beliefs);
@@ -250,7 +250,7 @@ describe("I8: one user on two devices", () => {
     for (const growing of [true, false]) {
       const id = await newBusyPost(8, growing);
       await Promise.all(both().map((device) => like(on(device, id), device)));
-      expect([await sumOfShards(id), await entries(id)]).toEqual([1, 1]);
+      expect([await sumOfIncrements(id), await entries(id)]).toEqual([1, 1]);
     }
   });
 
@@ -268,7 +268,7 @@ describe("I8: one user on two devices", () => {
         }),
       );
       const count = await entries(id);
-      expect(await sumOfShards(id)).toBe(count);
+      expect(await sumOfIncrements(id)).toBe(count);
     }
     expect(refused.filter((code) => code !== "counter/permission-denied")).toEqual([]);
   });
@@ -278,7 +278,7 @@ describe("I8: one user on two devices", () => {
     for (const growing of [true, false]) {
       const id = await newBusyPost(8, growing);
       expect(await likeCut(device, id)).toBe(true);
-      expect([await sumOfShards(id), await entries(id)]).toEqual([1, 1]);
+      expect([await sumOfIncrements(id), await entries(id)]).toEqual([1, 1]);
     }
   });
 
@@ -288,7 +288,7 @@ describe("I8: one user on two devices", () => {
       const id = await newBusyPost(8, growing);
       await like(on(device, id), device);
       expect(await unlikeCut(device, id)).toBe(true);
-      expect([await sumOfShards(id), await entries(id)]).toEqual([0, 0]);
+      expect([await sumOfIncrements(id), await entries(id)]).toEqual([0, 0]);
     }
   });
 
@@ -305,7 +305,7 @@ describe("I8: one user on two devices", () => {
     await enableNetwork(db);
     await Promise.all([liked, unliked]);
     heart.stop();
-    expect([await sumOfShards(id), await entries(id)]).toEqual([0, 0]);
+    expect([await sumOfIncrements(id), await entries(id)]).toEqual([0, 0]);
   });
 });
 
@@ -364,7 +364,7 @@ describe("I8: likes of a new post", () => {
       const likes = counter(app.db, newPost());
       const call = (one: string) => (one === "+" ? incrementCounter(likes, 1, { once }) : undoIncrement(likes, once));
       await Promise.all([...calls].map(call));
-      expect([await sumOfShards(likes.id), await entries(likes.id)], calls).toEqual([count, count]);
+      expect([await sumOfIncrements(likes.id), await entries(likes.id)], calls).toEqual([count, count]);
     }
     expect(governed.aborted).toBeGreaterThan(0);
     await app.close();
@@ -382,7 +382,7 @@ test("I8: two overlapping unlikes of a contended shard both succeed", { tags: "d
   const first = undoIncrement(likes, once);
   await until(() => governed.aborted > 0, "the refusal of the first unlike");
   await Promise.all([first, undoIncrement(likes, once)]);
-  expect([await sumOfShards(likes.id), await entries(likes.id)]).toEqual([0, 0]);
+  expect([await sumOfIncrements(likes.id), await entries(likes.id)]).toEqual([0, 0]);
   await app.close();
   proxy.close();
 });

@@ -35,14 +35,19 @@ describe("settled", () => {
     }
   });
 
-  test("rejects after the timeout with the sum and the total, as in a project without functions", async () => {
-    const firestore = await prepareFirestore({ projectId: "demo-tally-unwatched" });
-    const lonely = client(undefined, "demo-tally-unwatched");
-    const ref = counter(lonely.db, "views:testing-lonely");
+  test("without functions, has direct increments, and rejects after the timeout for those on shards", async () => {
+    const project = "demo-tally-unwatched";
+    const firestore = await prepareFirestore({ projectId: project });
+    const lonely = client(undefined, project);
+    const { firestore: db } = adminAt(process.env.FIRESTORE_EMULATOR_HOST as string, project);
+    const id = "views:testing-lonely";
+    const ref = counter(lonely.db, id);
     await incrementCounter(ref);
+    expect(await firestore.settled(ref)).toBe(1);
+    await server.incrementCounter(server.counter(db, id), 2);
     await expect(firestore.settled(ref, 200)).rejects.toMatchObject({
       code: "counter/emulator",
-      message: expect.stringMatching(/has not settled in 200 ms: its shards hold 1, published is nothing.*functions/),
+      message: expect.stringMatching(/has not settled in 200 ms: its increments sum to 3, its total is 1\..*functions/),
     });
     await firestore.clear();
     expect(await firestore.settled(ref)).toBe(0);
@@ -56,10 +61,10 @@ describe("settled", () => {
     for (const { firestore } of databases) await server.incrementCounter(server.counter(firestore, "views:x"), 3);
     const firestore = await prepareFirestore({ projectId, database: "shop", packageRules: true });
     const ref = { path: "counters/views:x" };
-    await expect(firestore.settled(ref, 200)).rejects.toThrow("its shards hold 3, published is nothing");
+    await expect(firestore.settled(ref, 200)).rejects.toThrow("its increments sum to 3, its total is missing");
     await firestore.clear();
     expect(await firestore.settled(ref)).toBe(0);
-    await expect((await prepareFirestore({ projectId })).settled(ref, 200)).rejects.toThrow("its shards hold 3");
+    await expect((await prepareFirestore({ projectId })).settled(ref, 200)).rejects.toThrow("its increments sum to 3");
     await Promise.all(databases.map(({ close }) => close()));
   });
 });

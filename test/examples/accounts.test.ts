@@ -23,7 +23,7 @@ async function setUp() {
   const { signInAs } = await import("../../examples/accounts/signIn.ts");
   const { accountDeleted } = await import("../../examples/accounts/deleted.ts");
   const { mergeAccounts } = await import("../../examples/accounts/merged.ts");
-  const sums = async (...ids: string[]) => await Promise.all(ids.map(async (id) => (await project.shards(id)).sum));
+  const sums = async (...ids: string[]) => await Promise.all(ids.map(async (id) => (await project.increments(id)).sum));
   const call = async (guestToken: string) => {
     const request = { auth: auth.currentUser && { uid: auth.currentUser.uid }, data: { guestToken } };
     await mergeAccounts.run(request as Parameters<typeof mergeAccounts.run>[0]);

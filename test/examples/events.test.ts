@@ -13,12 +13,12 @@ test("a page counts and shows views without Firebase, and a server sees what use
     serveFunction("totals", { TOTALS_COUNTERS: "views:*" }),
   ]);
   Object.assign(process.env, { INGEST_URL: ingest.url, TOTALS_URL: totals.url });
-  const { shards } = await projectWithFunctions();
+  const { increments } = await projectWithFunctions();
   const { countView } = await import("../../examples/events/page.ts");
   const seen: number[] = [];
   const stop = countView("events", (views) => seen.push(views));
   await until(() => seen.at(-1) === 1, "the view");
-  await until(async () => (await shards("views:events")).sum === 1, "the view to be counted");
+  await until(async () => (await increments("views:events")).sum === 1, "the view to be counted");
 
   const { countSearch, trends } = await import("../../examples/events/searches.ts");
   for (const id of ["search 1", "search 2", "search 2"]) await countSearch("shoes", id);

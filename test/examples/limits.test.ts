@@ -24,12 +24,12 @@ test("a user writes five comments at once, and is told when to try again; anothe
 });
 
 test("a user claps ten times, and is told in how many seconds again", async () => {
-  const { db, shards } = await newProject("limits");
+  const { db, increments } = await newProject("limits");
   const { clap } = await import("../../examples/limits/limits.ts");
   for (let n = 0; n < 10; n++) expect(await clap("talk")).toBe(0);
   const seconds = await clap("talk");
   expect(seconds).toBeGreaterThan(40);
   expect(seconds).toBeLessThanOrEqual(61);
   await refused(incrementCounter(counter(db, "claps:talk")));
-  expect((await shards("claps:talk")).sum).toBe(10);
+  expect((await increments("claps:talk")).sum).toBe(10);
 });

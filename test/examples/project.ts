@@ -11,21 +11,22 @@ import { type Firestore, setLogLevel } from "firebase/firestore";
 import { deleteApp as deleteServerApp, getApps as getServerApps } from "firebase-admin/app";
 import { prepareFirestore, type TestFirestore } from "firestore-tally/testing";
 import { afterAll, afterEach, expect, vi } from "vitest";
-import { loadRules, OPEN_RULES, withPolicy } from "../../testkit/rules.ts";
+import { loadRules, NEEDS_FUNCTIONS, OPEN_RULES, withPolicy } from "../../testkit/rules.ts";
 
 setLogLevel("silent");
 
 const { GCLOUD_PROJECT = "", FIRESTORE_EMULATOR_HOST = "" } = process.env;
-const defaultRules = readFileSync("firestore.rules", "utf8");
+/** As `init` writes them for the parameters of the suite. */
+const defaultRules = withPolicy(readFileSync("firestore.rules", "utf8"), NEEDS_FUNCTIONS);
 
 export interface Project {
   /** The web app's Firestore. */
   readonly db: Firestore;
   /** The same database, past the rules. */
   readonly server: AdminFirestore;
-  /** The sum of a counter's shards, and how many writes it took. */
-  shards(id: string): Promise<{ sum: number; writes: number }>;
-  /** The published total, once it is the sum of the shards. */
+  /** The sum of a counter's increments, on shards and in its document, and how many writes these took. */
+  increments(id: string): Promise<{ sum: number; writes: number }>;
+  /** The total, once it is the sum of the increments. */
   total(id: string): Promise<number>;
   /** Signs out: the next `userId()` of the example is another user. */
   anotherUser(): Promise<void>;
@@ -71,9 +72,11 @@ async function open(projectId: string, host = FIRESTORE_EMULATOR_HOST): Promise<
   return {
     db,
     server,
-    async shards(id) {
+    async increments(id) {
+      const counter = await server.doc(`counters/${id}`).get();
       const { docs } = await server.collection(`counters/${id}/shards`).get();
-      const sumOf = (field: string) => docs.reduce((sum, shard) => sum + (shard.get(field) ?? 0), 0);
+      const sumOf = (field: string) =>
+        docs.reduce((sum, shard) => sum + (shard.get(field) ?? 0), counter.get(`direct.${field}`) ?? 0);
       return { sum: sumOf("count"), writes: sumOf("writes") };
     },
     async total(id) {

@@ -6,9 +6,9 @@ import { newProject, projectWithFunctions, refused, setUpProjects } from "./proj
 setUpProjects();
 
 test("a user rates once, from 1 to 5, and may take it back", async () => {
-  const { shards, db, anotherUser } = await newProject("ratings");
+  const { increments, db, anotherUser } = await newProject("ratings");
   const { rate, unrate } = await import("../../examples/ratings/ratings.ts");
-  const sums = async () => [(await shards("ratingSum:x")).sum, (await shards("ratingCount:x")).sum];
+  const sums = async () => [(await increments("ratingSum:x")).sum, (await increments("ratingCount:x")).sum];
   await rate("x", 5);
   await rate("x", 1);
   expect(await sums()).toEqual([5, 1]);

@@ -4,10 +4,10 @@ import { projectWithFunctions, setUpProjects, until } from "./project.ts";
 setUpProjects();
 
 test("tickets are sold once each, to users and to orders, until they are sold out", async () => {
-  const { shards, total, anotherUser } = await projectWithFunctions();
+  const { increments, total, anotherUser } = await projectWithFunctions();
   const { openSale, sell, cancelOrder, restock, recall } = await import("../../examples/stock/stock.ts");
   const { buy, giveBack, watchTickets } = await import("../../examples/stock/tickets.ts");
-  const left = async () => (await shards("tickets:final")).sum;
+  const left = async () => (await increments("tickets:final")).sum;
   await openSale("final", 500);
   await openSale("final", 900);
   let shown = 0;

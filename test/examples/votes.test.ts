@@ -5,11 +5,11 @@ import { newProject, refused, setUpProjects } from "./project.ts";
 setUpProjects();
 
 test("a user votes up or down, once, and may withdraw", async () => {
-  const { shards, db, anotherUser } = await newProject("votes");
+  const { increments, db, anotherUser } = await newProject("votes");
   const { vote, withdrawVote, myVote } = await import("../../examples/votes/votes.ts");
   const { userId } = await import("../../examples/setup/firebase.ts");
   const expectVote = async (mine: number, sum: number) =>
-    expect([await myVote("42"), (await shards("votes:42")).sum]).toEqual([mine, sum]);
+    expect([await myVote("42"), (await increments("votes:42")).sum]).toEqual([mine, sum]);
   await expectVote(0, 0);
   await vote("42", 1);
   await vote("42", 1);

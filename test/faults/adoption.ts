@@ -9,7 +9,7 @@ import * as server from "firestore-tally/admin";
 import { randomFor } from "../../core/testing/random.ts";
 import { cliProject } from "../../testkit/cli.ts";
 import { admin, client } from "../../testkit/clients.ts";
-import { readPublished, sumOfShards } from "../../testkit/storedCounter.ts";
+import { readPublished, sumOfIncrements } from "../../testkit/storedCounter.ts";
 import { until } from "../../testkit/until.ts";
 import { createByHand, oldPage, oldServer, openToOldApps } from "../adopting/recipe.ts";
 import type { HostedFaults } from "./hosted.ts";
@@ -99,7 +99,7 @@ export async function runAdoption(environment: HostedFaults, increments: number)
 
   const findWrong = async () => {
     const found = ids.map(async (id) => {
-      const totals = [await sumOfShards(id), (await readPublished(id))?.total, await old[0]?.total(id)];
+      const totals = [await sumOfIncrements(id), (await readPublished(id))?.total, await old[0]?.total(id)];
       const isRight = totals.every((total) => total === expected.get(id));
       return isRight ? [] : [`${id}: ${totals.join()} of ${expected.get(id)}`];
     });

@@ -3,7 +3,7 @@ import { copyFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { admin } from "../../testkit/clients.ts";
-import { readPublished, sumOfShards } from "../../testkit/storedCounter.ts";
+import { readPublished, sumOfIncrements } from "../../testkit/storedCounter.ts";
 import { until } from "../../testkit/until.ts";
 import type { FaultEnvironment } from "./environment.ts";
 import type { Fault, FaultCounts } from "./faults.ts";
@@ -46,7 +46,7 @@ export async function runUnderFault(
     const violations = workload.errors.map((error) => `an increment failed: ${error}`);
     if (!isAnswered) violations.push(`${workload.pending()} increments are neither acknowledged nor rejected`);
     for (const [id, { sum, countsOnce }] of workload.acknowledged) {
-      const shards = await sumOfShards(id);
+      const shards = await sumOfIncrements(id);
       if (shards !== sum) violations.push(`${id}: the shards sum to ${shards}, ${sum} were acknowledged`);
       const entries = countsOnce
         ? (await admin.collection(`counters/${id}/tallyEntries`).count().get()).data().count
@@ -54,7 +54,7 @@ export async function runUnderFault(
       if (entries !== sum) violations.push(`${id}: ${entries} entries, ${sum} were acknowledged`);
     }
     const wrongTotals = async (ids: Iterable<string>) => {
-      const isWrong = async (id: string) => (await readPublished(id))?.total !== (await sumOfShards(id));
+      const isWrong = async (id: string) => (await readPublished(id))?.total !== (await sumOfIncrements(id));
       const all = await Promise.all([...ids].map(async (id) => ({ id, isWrong: await isWrong(id) })));
       return all.filter((counter) => counter.isWrong).map(({ id }) => id);
     };
@@ -73,7 +73,7 @@ export async function runUnderFault(
     }
     for (const id of wrong) {
       const published = await readPublished(id);
-      const sums = `${published?.total} published, ${await sumOfShards(id)} in the shards`;
+      const sums = `${published?.total} published, ${await sumOfIncrements(id)} in the shards`;
       const pending = `${events.pending()} events and ${tasks.pending()} tasks pending`;
       violations.push(`${id}: ${sums}, with ${pending}: ${JSON.stringify(published)}`);
     }

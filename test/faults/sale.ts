@@ -9,7 +9,7 @@ import { counter, incrementCounter, takeFromCounter } from "firestore-tally";
 import * as server from "firestore-tally/admin";
 import { admin } from "../../testkit/clients.ts";
 import { type Percentiles, percentilesOf } from "../../testkit/statistics.ts";
-import { readPublished, sumOfShards } from "../../testkit/storedCounter.ts";
+import { readPublished, sumOfIncrements } from "../../testkit/storedCounter.ts";
 import { until } from "../../testkit/until.ts";
 import type { FaultEnvironment } from "./environment.ts";
 import type { FaultCounts } from "./faults.ts";
@@ -105,8 +105,8 @@ export async function runSale(
   const expected = Math.min(units + restock, users);
   if (sold !== expected) violations.push(`${sold} entries for ${expected} units`);
   if (takes?.length !== expected) violations.push(`${takes?.length} users were told that they have a unit`);
-  if ((await sumOfShards(id)) !== units + restock - sold)
-    violations.push(`${await sumOfShards(id)} units are left of ${units + restock}, though ${sold} were sold`);
+  if ((await sumOfIncrements(id)) !== units + restock - sold)
+    violations.push(`${await sumOfIncrements(id)} units are left of ${units + restock}, though ${sold} were sold`);
   const tellings = refused.map(({ calledAt, toldAt }) => toldAt - Math.max(calledAt, lastSaleAt));
   for (const ms of tellings.filter((ms) => ms > TOLD_WITHIN_MS))
     violations.push(`a user was told "sold out" ${Math.round(ms)} ms after the last sale`);

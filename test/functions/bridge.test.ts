@@ -18,7 +18,7 @@ import { logged } from "../../testkit/deployedFunctions.ts";
 import { inProcessBackend } from "../../testkit/inProcessBackend.ts";
 import { legacyNodeClient } from "../../testkit/legacy/clients.ts";
 import { startMeter } from "../../testkit/meter.ts";
-import { readPublished, sumOfShards } from "../../testkit/storedCounter.ts";
+import { readPublished, sumOfIncrements } from "../../testkit/storedCounter.ts";
 import { until } from "../../testkit/until.ts";
 
 let writer: Client;
@@ -40,7 +40,7 @@ const incrementOld = (document: string, field: string, by: number, shard?: strin
 async function settles(document: string, field: string, counterId: string, total: number): Promise<void> {
   await until(async () => (await readPublished(counterId))?.total === total, `${counterId} to be ${total}`);
   await until(async () => (await fieldOf(document, field)) === total, `${field} of ${document} to be ${total}`);
-  expect(await sumOfShards(counterId)).toBe(total);
+  expect(await sumOfIncrements(counterId)).toBe(total);
 }
 
 test.concurrent("a move is made again if the old functions have changed the field meanwhile, even if it would keep it", async () => {

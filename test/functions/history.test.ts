@@ -22,7 +22,8 @@ import { toTimestamp } from "../../functions/src/counter/fields.ts";
 import { planPublish } from "../../functions/src/counter/nextPublished.ts";
 import { publish } from "../../functions/src/counter/publish.ts";
 import { toMillis } from "../../functions/src/counter/time.ts";
-import { DEFAULT_CONFIG as defaults } from "../../functions/src/deploy/defaultConfig.ts";
+import { DEFAULT_CONFIG } from "../../functions/src/deploy/defaultConfig.ts";
+import type { Config } from "../../functions/src/features/config.ts";
 import { FEATURES } from "../../functions/src/features/features.ts";
 import { admin, adminAt, type Client, client } from "../../testkit/clients.ts";
 import { startMeter } from "../../testkit/meter.ts";
@@ -84,13 +85,26 @@ test("the deployed functions store the state that they replace once its hour is 
 
 // ── At instants that the test chooses ─────────────────────────────────────────────────────────────────────────────
 
+const CHOSEN: Config = { ...DEFAULT_CONFIG, windowGroups: ["history"], historyGroups: ["history"] };
+
 /** Publishes a measurement of an instant, as an aggregation does. */
-async function publishAt(counterPath: string, at: number, total: number, writes: number): Promise<void> {
+async function publishAt(
+  counterPath: string,
+  at: number,
+  total: number,
+  writes: number,
+  config: Config = CHOSEN,
+): Promise<void> {
   const state = await readCounter(admin.doc(counterPath), FEATURES);
   const asOf = toTimestamp(at);
   const measurement = { total, writes, asOf, documents: 0, shards: [] };
-  const { next } = planPublish({ at, isPoll: true }, { previous: state.published }, measurement, defaults);
-  const backend = { config: defaults, features: FEATURES, pausedUntil: new Map(), schedule: async () => {} };
+  const { next } = planPublish(
+    { at, isPoll: true },
+    { ref: state.ref, previous: state.published },
+    measurement,
+    config,
+  );
+  const backend = { config, features: FEATURES, pausedUntil: new Map(), schedule: async () => {} };
   expect(await publish(backend, state, next, asOf)).toBeDefined();
 }
 
@@ -138,6 +152,23 @@ test("both SDKs read the last total of each minute, hour or day, for 1 read of t
   expect(meter.usage.reads - reads).toBe(2);
   await close();
   meter.close();
+});
+
+test("with the default parameters there are neither windows nor history, and those of a group that is taken out go", async () => {
+  const stored = async (id: string) => {
+    const document = (await admin.doc(`counters/${id}`).get()).data() ?? {};
+    const optional = ["windows", "minuteInHistory"].filter((field) => field in document);
+    return [...optional, ...Object.keys(await storedHistory(id))];
+  };
+  const publishTwice = async (id: string, config?: Config) => {
+    for (const second of [0, 20]) await publishAt(`counters/${id}`, BEGIN + second * 1_000, second, second, config);
+    return await stored(id);
+  };
+  expect(await publishTwice("history:never", DEFAULT_CONFIG)).toEqual([]);
+  expect(await publishTwice("other:id")).toEqual([]);
+  expect(await publishTwice("history:before")).toEqual(["windows", "minuteInHistory"]);
+  await publishAt("counters/history:before", BEGIN + 2 * HOUR, 30, 30, DEFAULT_CONFIG);
+  expect(await stored("history:before")).toEqual([]);
 });
 
 test("a series is rejected offline, since the cache may have gaps", async () => {

@@ -27,7 +27,6 @@ const QUICK: Config = {
   shrinkCooldown: 1_500,
   minInterval: 300,
   maxInterval: 2_000,
-  historyRetention: 0,
 };
 
 interface Target {
@@ -130,18 +129,18 @@ describe.concurrent("for each new counter", () => {
     return { reads, writes, deletes, invocations, tasks } as Record<string, number>;
   }
 
-  test("the functions make 1 read and 1 write once", async () => {
+  test("the functions make 2 reads and 1 write once", async () => {
     const victim = await target(defaults);
     const events = await commit(victim, onShard("0"));
     await victim.time.advance(2 * SNAPSHOT_LAG);
     await victim.time.run(events());
     await atRest(victim);
-    expect(victim.meter.usage).toEqual(all(1, 1, 0));
-    expect(documented("makes a counter")).toEqual({ reads: 1, writes: 2, deletes: 0, invocations: 1, tasks: 0 });
+    expect(victim.meter.usage).toEqual(all(2, 1, 0));
+    expect(documented("makes a counter")).toEqual({ reads: 2, writes: 2, deletes: 0, invocations: 1, tasks: 0 });
     expect(victim.tasks).toBe(0);
     await victim.time.run(runSweep(victim.backend));
     // Its two queries find nothing.
-    expect(victim.meter.usage.reads).toBe(COUNTERS + 2);
+    expect(victim.meter.usage.reads).toBe(2 * COUNTERS + 2);
   });
 
   test("I7: on a shard beyond the shard count, the functions poll until the shard is folded, and then stop", async () => {
@@ -275,12 +274,12 @@ test.concurrent("2,000 writes at once, to as many shards, lead to 150 shards and
   expect(since(victim, before).deletes).toBe(2_000);
 });
 
-test.concurrent("after a counter's deletion, the events that are still pending cost 3 reads in all", async () => {
+test.concurrent("after a counter's deletion, the events that are still pending cost 2 reads in all", async () => {
   const victim = await target();
   const events: (() => Promise<void>)[] = [];
   for (let n = 0; n < 20; n++) events.push(await commit(victim, [["views:deleted", "0"]]));
   await admin.doc(`${victim.backend.config.collection}/views:deleted/shards/0`).delete();
   await victim.time.advance(2 * SNAPSHOT_LAG);
   for (const event of events) await victim.time.run(event());
-  expect(victim.meter.usage).toEqual({ reads: 3, writes: 0, deletes: 0 });
+  expect(victim.meter.usage).toEqual({ reads: 2, writes: 0, deletes: 0 });
 });

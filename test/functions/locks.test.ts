@@ -12,7 +12,7 @@ import { runTask } from "../../functions/src/deploy/runTask.ts";
 import { admin } from "../../testkit/clients.ts";
 import { serveFunction } from "../../testkit/functionServer.ts";
 import { inProcessBackend } from "../../testkit/inProcessBackend.ts";
-import { sumOfShards } from "../../testkit/storedCounter.ts";
+import { sumOfIncrements } from "../../testkit/storedCounter.ts";
 
 async function whileLocked(documents: readonly DocumentReference[], run: () => Promise<void>): Promise<void> {
   await admin.runTransaction(
@@ -99,7 +99,7 @@ describe("a client that holds documents locked", { tags: "deep", timeout: 60_000
       });
       // The SDK may send what was held back once more, now that the transaction has ended. It must not count twice.
       await sleep(10_000);
-      expect(await Promise.all(counters.map(sumOfShards))).toEqual([2, 2]);
+      expect(await Promise.all(counters.map(sumOfIncrements))).toEqual([2, 2]);
     } finally {
       await ingest.kill();
     }

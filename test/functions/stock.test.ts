@@ -16,7 +16,7 @@ import { MAX_TAKE } from "../../core/src/index.ts";
 import { admin, adminAt, type Client, client, signIn } from "../../testkit/clients.ts";
 import { startMeter } from "../../testkit/meter.ts";
 import { loadRules, OPEN_RULES } from "../../testkit/rules.ts";
-import { readPublished, sumOfShards } from "../../testkit/storedCounter.ts";
+import { readPublished, sumOfIncrements } from "../../testkit/storedCounter.ts";
 import { delayingProxy } from "../../testkit/tcpProxy.ts";
 import { until } from "../../testkit/until.ts";
 
@@ -54,9 +54,9 @@ describe("stock", () => {
     expect(await countsOf(id)).toEqual({ base: 0, 0: 25, 1: 25, 2: 25, 3: 25 });
     expect(await take(0, id, 7)).toBe(7);
     expect(await take(0, id, 3)).toBe(7);
-    expect(await sumOfShards(id)).toBe(93);
+    expect(await sumOfIncrements(id)).toBe(93);
     await undoIncrement(counter(buyer(0).client.db, id), buyer(0).uid);
-    expect(await sumOfShards(id)).toBe(100);
+    expect(await sumOfIncrements(id)).toBe(100);
     expect(await takeOnServer(stock, 95, { once: "recall" })).toBe(95);
     expect(await takeOnServer(stock, 5, { once: "recall" })).toBe(95);
     await expect(take(1, id, 6)).rejects.toMatchObject(soldOut);
@@ -67,7 +67,7 @@ describe("stock", () => {
     expect(await stockOf(id)).toEqual({});
     await undoOnServer(stock, "recall");
     expect(await take(2, id)).toBe(1);
-    expect(await sumOfShards(id)).toBe(94);
+    expect(await sumOfIncrements(id)).toBe(94);
   });
 
   test.concurrent("moves to shard 0 as it runs out, and over more shards as it is restocked", async () => {
@@ -79,7 +79,7 @@ describe("stock", () => {
     await incrementCounter(stock, 390);
     const even = Object.fromEntries(Array.from({ length: 10 }, (_, shard) => [`${shard}`, 40]));
     await until(async () => isDeepStrictEqual(await stockOf(id), even), "40 units in each shard");
-    expect(await sumOfShards(id)).toBe(400);
+    expect(await sumOfIncrements(id)).toBe(400);
   });
 
   test.concurrent("is published, though a shard that should give stays locked", { tags: ["deep"] }, async () => {
@@ -178,7 +178,7 @@ describe("stock", () => {
     await expect(resetCounter(stock, 0)).rejects.toMatchObject(refused);
     await expect(reconcileCounter(stock, { source: { entries: true } })).rejects.toMatchObject(refused);
     expect((await reconcileCounter(stock, { source: { entries: true }, dryRun: true })).drift).toBe(-5);
-    expect(await sumOfShards(id)).toBe(8);
+    expect(await sumOfIncrements(id)).toBe(8);
     await expect(takeOnServer(stock, 1, { once: "delivery" })).rejects.toMatchObject({ code: "counter/once-conflict" });
     const open = serverCounter(admin, "stock:open");
     await incrementCounter(open, 5);
@@ -187,7 +187,7 @@ describe("stock", () => {
     const notBounded = { code: "counter/not-bounded" };
     await expect(takeOnServer(open, 1)).rejects.toMatchObject(notBounded);
     await expect(ensureCounter(open, { bounded: true })).rejects.toMatchObject(notBounded);
-    expect(await sumOfShards("stock:open")).toBe(3);
+    expect(await sumOfIncrements("stock:open")).toBe(3);
   });
 });
 
@@ -202,7 +202,7 @@ test("an undo right after a take gives the units back, and a take right after it
   const isTaken = getIncremented(tickets, uid);
   await undoIncrement(tickets, uid);
   expect([await taken, await isTaken, await getIncremented(tickets, uid)]).toEqual([4, true, false]);
-  expect(await sumOfShards(id)).toBe(10);
+  expect(await sumOfIncrements(id)).toBe(10);
 
   await takeFromCounter(tickets, 3, { once: uid });
   // The SDK's queue needs a new stream, so the undo would be committed after the take.
@@ -211,7 +211,7 @@ test("an undo right after a take gives the units back, and a take right after it
   const undone = undoIncrement(tickets, uid);
   expect(await takeFromCounter(tickets, 2, { once: uid })).toBe(2);
   await undone;
-  expect(await sumOfShards(id)).toBe(8);
+  expect(await sumOfIncrements(id)).toBe(8);
   await undecided.close();
   await proxy.close();
 });
@@ -236,5 +236,5 @@ test("I12: sales at once by a server sell the last units once", async () => {
     Array.from({ length: 12 }, (_, n) => takeOnServer(stock, 5, { once: `${n}` })),
   );
   expect(sales.filter(({ status }) => status === "fulfilled")).toHaveLength(6);
-  expect(await sumOfShards(id)).toBe(0);
+  expect(await sumOfIncrements(id)).toBe(0);
 });

@@ -19,7 +19,7 @@ import type { EventMessage } from "../../functions/src/ingest/events.ts";
 import { admin, type Client, client } from "../../testkit/clients.ts";
 import { type ServedFunction, serveFunction } from "../../testkit/functionServer.ts";
 import { inProcessBackend } from "../../testkit/inProcessBackend.ts";
-import { sumOfShards } from "../../testkit/storedCounter.ts";
+import { sumOfIncrements } from "../../testkit/storedCounter.ts";
 import { until } from "../../testkit/until.ts";
 
 const params = { ITEMS: "yes", INGEST_COUNTERS: "views:*", INGEST_AMOUNT_PER_SECOND: "1000000" };
@@ -100,7 +100,7 @@ describe("items of events", { tags: "deep" }, () => {
     // All again, also what has counted.
     expect(new Set(await Promise.all([...sendAll(), ...sendAll()]))).toEqual(new Set([true]));
     await settles(id, items.total);
-    expect(await sumOfShards(id)).toBe(items.total + 300);
+    expect(await sumOfIncrements(id)).toBe(items.total + 300);
     expect((await getTopItems(counter(reader.db, id), { limit: 100 })).items).toEqual(items.top);
   });
 

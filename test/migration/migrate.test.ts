@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { cliProject } from "../../testkit/cli.ts";
 import { admin } from "../../testkit/clients.ts";
 import { startMeter } from "../../testkit/meter.ts";
-import { readPublished, sumOfShards } from "../../testkit/storedCounter.ts";
+import { readPublished, sumOfIncrements } from "../../testkit/storedCounter.ts";
 import { until } from "../../testkit/until.ts";
 
 const { db, run, json, start } = cliProject(process.env.GCLOUD_PROJECT as string);
@@ -32,7 +32,7 @@ async function addArticles(count: number): Promise<number> {
 
 async function sumOfCounters(): Promise<number> {
   const counters = await admin.collection("counters").listDocuments();
-  const sums = counters.filter(({ id }) => id.startsWith("reads:")).map(({ id }) => sumOfShards(id));
+  const sums = counters.filter(({ id }) => id.startsWith("reads:")).map(({ id }) => sumOfIncrements(id));
   return (await Promise.all(sums)).reduce((sum, one) => sum + one, 0);
 }
 

@@ -14,7 +14,7 @@ import { admin, client } from "../../testkit/clients.ts";
 import type { LegacyClient } from "../../testkit/legacy/clients.ts";
 import { LEGACY_SHARDS } from "../../testkit/legacy/sums.ts";
 import { startMeter } from "../../testkit/meter.ts";
-import { readPublished, sumOfShards } from "../../testkit/storedCounter.ts";
+import { readPublished, sumOfIncrements } from "../../testkit/storedCounter.ts";
 import { until } from "../../testkit/until.ts";
 import { openGoogleExtension, PEER } from "./googleExtension.ts";
 import { type LegacyApp, openLegacyApp } from "./legacyApp.ts";
@@ -92,7 +92,7 @@ async function allSettle(expected: readonly Expected[]): Promise<void> {
   const isSettled = async () => {
     const found = expected.map(async (one) => {
       const id = counterOf(one);
-      const [field, published, sum] = await Promise.all([fieldOf(one), readPublished(id), sumOfShards(id)]);
+      const [field, published, sum] = await Promise.all([fieldOf(one), readPublished(id), sumOfIncrements(id)]);
       const totals = [field, published?.total, sum];
       return totals.some((total) => total !== one.total) ? [`${id}: ${totals} of ${one.total}`] : [];
     });

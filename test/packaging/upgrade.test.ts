@@ -15,8 +15,6 @@ import type { PublishMonitor } from "../faults/publishMonitor.ts";
 import { type EventRouter, startEventRouter } from "./eventRouter.ts";
 
 const [EXTENSION, KIT] = ["ext-tally-", "kit-main-"] as const;
-/** Without history each publish is one write. */
-const PARAMS = { HISTORY_DAYS: "0" };
 /** How far the emulator's snapshots may lag behind its commits: see functions/src/deploy/backend.ts. */
 const SNAPSHOT_LAG = 50;
 /** Seconds of load before the extension is removed, and after it. */
@@ -29,8 +27,8 @@ let router: EventRouter;
 const meters: Partial<Record<typeof EXTENSION | typeof KIT, Meter>> = {};
 
 beforeAll(async () => {
-  project = await createProject("extension+kit", PARAMS);
-  extension = await startSeparateFunctions("extension", PARAMS);
+  project = await createProject("extension+kit", {});
+  extension = await startSeparateFunctions("extension", {});
   const { firestore = "", functions = "", tasks = "" } = project.addresses;
   router = await startEventRouter({ [EXTENSION]: extension.address, [KIT]: functions });
   const metered = async (name: typeof EXTENSION | typeof KIT) => {
@@ -39,7 +37,7 @@ beforeAll(async () => {
   };
   const [started] = await Promise.all([
     startEmulators({
-      ...{ packaging: "extension+kit", params: PARAMS, project, eventsTo: router.address },
+      ...{ packaging: "extension+kit", params: {}, project, eventsTo: router.address },
       functionsFirestore: () => metered(KIT),
     }),
     extension.start({ firestore: await metered(EXTENSION), tasks }),

@@ -36,6 +36,8 @@ function choiceOf({ limits }: Pick<AppRules, "limits">, changes: Partial<RulesCh
     once: ["likes"],
     stock: [],
     visitors: [],
+    functions: [],
+    hasFunctions: true,
     limits: limits ?? false,
     collection: "counters",
     ...changes,

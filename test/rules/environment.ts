@@ -2,17 +2,22 @@
 import { readFileSync } from "node:fs";
 import { beforeAll, expect } from "vitest";
 import { withPolicy } from "../../testkit/rules.ts";
-import { numberOf } from "./fuzz/oracle.ts";
+import { numberOf } from "./fuzz/values.ts";
 import { LIMITED, withLimits } from "./limitedRules.ts";
 import { ADMIN, type Claims, type Database, database, type Fields, type User, type Write } from "./rest.ts";
 import { set } from "./writes.ts";
 
 /** Its own project, so that the coverage is that of these tests alone. */
 export const PROJECT = `demo-tally-rules-${process.pid}`;
-/** The default rules, with limits, and with old clients of the groups `hits` and, though they count otherwise, `likes` and `stock`. */
-export const RULES = withPolicy(
+const groups = (name: string, ...names: readonly string[]) =>
+  `function ${name}() {\n        return counterGroup() in ${JSON.stringify(names).replaceAll('"', "'")};\n      }`;
+/**
+ * The default rules, with limits, with old clients of the groups `hits` and, though they count otherwise, `likes` and `stock`. Votes need the
+ * functions.
+ */
+export const RULES = [groups("acceptsOldClients", "hits", "likes", "stock"), groups("needsFunctions", "votes")].reduce(
+  withPolicy,
   withLimits(readFileSync("firestore.rules", "utf8"), LIMITED.policy, LIMITED.matches),
-  "function acceptsOldClients() {\n        return counterGroup() in ['hits', 'likes', 'stock'];\n      }",
 );
 export let db: Database;
 

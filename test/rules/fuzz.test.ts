@@ -7,20 +7,30 @@ import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import { withPolicy } from "../../testkit/rules.ts";
 import { createBatch, STEPS, type Step } from "./fuzz/batches.ts";
-import { countersOf, findViolation, initialDocuments, LIMIT, numberOf, type Part } from "./fuzz/oracle.ts";
+import { countersOf, findViolation, initialDocuments, LIMIT, type Part } from "./fuzz/oracle.ts";
+import { numberOf } from "./fuzz/values.ts";
 import { type BatchContext, entry, like } from "./fuzz/writes.ts";
 import { withLimits } from "./limitedRules.ts";
 import { ADMIN, type Database, database, type User, type World, type Write } from "./rest.ts";
 
 const PROJECT = `demo-tally-fuzz-${process.pid}`;
-/** With a limit of each world for its claps and notes, and with old clients, who may write neither likes nor stock. */
-const RULES = withPolicy(
+const policy = (name: string, condition: string) => `function ${name}() {\n        return ${condition};\n      }`;
+/**
+ * With a limit of each world for its claps and notes, and with old clients, who may write neither likes nor stock. Votes need the functions,
+ * which do not run for the group `quiet`.
+ */
+const RULES = [
+  policy("acceptsOldClients", "counterGroup() in ['hits', 'likes', 'tickets']"),
+  policy("isOpen", "counterGroup() in ['views', 'quiet', 'claps', 'tickets']"),
+  policy("needsFunctions", "counterGroup() in ['votes']"),
+  policy("hasFunctions", "counterGroup() != 'quiet'"),
+].reduce(
+  withPolicy,
   withLimits(
     readFileSync("firestore.rules", "utf8"),
     `counterGroup() != 'claps' || isWithinLimit(counter, ${LIMIT.limit}, ${LIMIT.per}, ${LIMIT.burst})`,
     `match /notes/{limit}/all/{note} { allow write: if isWithinLimit(limit, ${LIMIT.limit}, ${LIMIT.per}, ${LIMIT.burst}); }`,
   ),
-  "function acceptsOldClients() {\n        return counterGroup() in ['hits', 'likes', 'tickets'];\n      }",
 );
 const SEED = Number(process.env.TALLY_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
@@ -204,20 +214,21 @@ test("commits of the same millisecond do not share an increment, of 200 users", 
  * the rules to several writes of one document as one. The ban on updates of entries: no shard can be written while an entry
  * stays. `existsAfter` of the increment and `exists` of the undo: without an entry, the lines after them fail.
  */
+const IN_SHARDS = (what: RegExp) => new RegExp(`(function isIncrement[^}]*?)${what.source}`);
 const WEAKENED: Record<string, [from: string | RegExp, to: string]> = {
   "any amount, up": [/(isAllowedAmount\(by\) \{\n +return by) == 1/, "$1 > 0"],
   "any amount, down": [/(isAllowedAmount\(by\) \{\n +return by) == 1/, "$1 <= 1"],
   "any amount with `once`": [/(isAllowedOnceAmount\(by\) \{\n +return by) == 1/, "$1 is number"],
   "counts that are no integers": ["(count is int || (count is float && before is float))", "count is number"],
-  "any shard id": [/if isShardIndex\(shard\) &&/, "if"],
+  "any shard id": ["hasFunctions() && isShardIndex(shard) &&", "hasFunctions() &&"],
   "leading zeros": ["^(0|[1-9][0-9]{0,3})$", "^[0-9]{1,4}$"],
   "more shards": ["[0-9]{0,3})$", "[0-9]{0,4})$"],
   "shards are deleted": [
-    "allow create, update: if isShardIndex",
-    "allow delete; allow create, update: if isShardIndex",
+    "allow create, update: if hasFunctions()",
+    "allow delete; allow create, update: if hasFunctions()",
   ],
   "users count more than once": ["(isOnceIncrement(shard", "(by == 1 || isOnceIncrement(shard"],
-  "groups that are not open": [": isOpen() && isAllowedAmount(by)", ": isAllowedAmount(by)"],
+  "groups that are not open": [IN_SHARDS(/: isOpen\(\) &&/), "$1:"],
   "open counters have entries": ["allow create: if hasEntries() && isOwnEntry", "allow create: if isOwnEntry"],
   "entries of others are made": ["isOwnEntry(once) && isEntry()", "isEntry()"],
   "entries of others are deleted": [
@@ -225,7 +236,7 @@ const WEAKENED: Record<string, [from: string | RegExp, to: string]> = {
     "allow delete: if hasEntries()",
   ],
   "entries without an increment": [/&& isWrittenNow\(entry\.shard\)/, ""],
-  "entries deleted without an undo": [/&& isWrittenNow\(resource\.data\.shard\)/, ""],
+  "entries deleted without an undo": [/&& isUndoneNow\(resource\.data\.shard\)/, ""],
   "entries with a time of their own": ["&& entry.at == request.time", ""],
   "entries with foreign fields": ["entry.keys().hasOnly(['once', 'by', 'shard', 'at'])", "true"],
   "entries with another `once`": ["&& entry.once == request.auth.uid", ""],
@@ -264,16 +275,16 @@ const WEAKENED: Record<string, [from: string | RegExp, to: string]> = {
   "visitors in place of others": [/&& after\.visitors == \(hash in before.*/, "&& hash in after.visitors"],
   "visitors twice": ["(hash in before ? before : before.concat([hash]))", "before.concat([hash])"],
   "undos that need no entry": [
-    /&& exists\(entryPath(.*\n.*)\n.*data\.shard == shard\n.*data\.by == -by/,
+    /&& exists\(entryPath(.*\n.*)\n.*data\.shard, shard\)\n.*data\.by == -by/,
     "&& by == -1 && !exists(entryPath$1",
   ],
   "undos that leave the entry": ["&& !existsAfter(entryPath())", ""],
-  "undos on another shard than the entry's": ["&& get(entryPath()).data.shard == shard", ""],
+  "undos on another shard than the entry's": ["&& undoes(get(entryPath()).data.shard, shard)", ""],
   "undos by another amount than the entry's": ["&& get(entryPath()).data.by == -by", ""],
 };
 
 const WEAKENED_LIMITS: typeof WEAKENED = {
-  "increments without a use of a limit": [" && isAllowedRate());", ");"],
+  "increments without a use of a limit": [IN_SHARDS(/ && isAllowedRate\(\)\);/), "$1);"],
   "uses of others": ["isOwnLimit() && isUse(", "isUse("],
   "uses with foreign fields": ["use.keys().hasOnly(['slots', 'slot', 'for', 'expireAt'])", "true"],
   "uses of half a slot": ["use.slot is int &&", "true &&"],
@@ -318,7 +329,71 @@ const WEAKENED_OLD: typeof WEAKENED = {
   "old writes of any counter": ["return acceptsOldClients() && !hasEntries()", "return !hasEntries()"],
 };
 
-const ALL_WEAKENED = { counting: WEAKENED, limited: WEAKENED_LIMITS, stock: WEAKENED_STOCK, old: WEAKENED_OLD };
+/**
+ * Left out because other conditions refuse the same: that the counts are integers, which `isCount` says, too, and that the marks are a map. A
+ * generation that is no integer has no window of its name.
+ */
+const WEAKENED_DIRECT: typeof WEAKENED = {
+  "direct increments of groups that need the functions": ["!needsFunctions() && !isBounded()", "!isBounded()"],
+  "direct takes": ["!needsFunctions() && !isBounded()", "!needsFunctions()"],
+  "direct increments of counters with a control character": [
+    "if hasNoControl() && (resource == null ? isDirect",
+    "if (resource == null ? isDirect",
+  ],
+  "direct increments of groups that are not open": [/(\n +): isOpen\(\) && /, "$1: "],
+  "direct increments of any amount": [/: isOpen\(\) && isAllowedAmount\(by\)/, ": isOpen()"],
+  "direct increments without a use of a limit": [
+    " && isAllowedAmount(by) && isAllowedRate()",
+    " && isAllowedAmount(by)",
+  ],
+  "direct likes without an entry": ["? isOnceIncrement('direct', by) ||", "? true ||"],
+  "documents are deleted by clients": [
+    "allow create, update: if hasNoControl() && (resource",
+    "allow delete; allow create, update: if hasNoControl() && (resource",
+  ],
+  "new documents with other fields": ["after.keys().hasOnly(['group', 'total', 'direct']) && ", ""],
+  "new documents of another group": ["&& after.group == counterGroup()", ""],
+  "direct increments of closed documents": ["old.get('open', false) == true && ", ""],
+  "direct increments that change other fields": [
+    ".affectedKeys().hasOnly(['total', 'direct'])",
+    ".affectedKeys().hasAny(['total', 'direct'])",
+  ],
+  "direct increments with foreign parts": [
+    "&& direct.keys().hasOnly(['open', 'generation', 'count', 'writes', 'marks'])",
+    "",
+  ],
+  "direct increments that close the document": ["&& direct.open == true", ""],
+  "direct increments beyond what is safe": ["isCount(after.total, 0) && isCount(direct.count, 0)", "true"],
+  "a total that grows otherwise": [/&& after\.total - before\.get.*/, ""],
+  "direct writes that do not count themselves": ["== old.get('writes', 0) + 1", ">= old.get('writes', 0)"],
+  "direct writes counted as fractions": ["&& direct.writes is int &&", "&&"],
+  "any generation": ["&& joinsGeneration(old, direct.generation)", ""],
+  "the next generation at any time": ["&& mayBeginNext(old.get('marks', {}), current)", ""],
+  "the next generation after three marks": ["size >= 4 ", "size >= 3 "],
+  "the next generation after a fast one": [/&& \(!\('at' in before\) .*\)/, ")"],
+  "the next generation after 39 marks without functions": ["size >= 40", "size >= 39"],
+  "the next generation after 59 seconds": ["duration.value(60, 's')", "duration.value(59, 's')"],
+  "no direct marks": [/\n.*&& leavesDirectMark\(old.*;/, ";"],
+  "direct marks in any window": ["&& after.diff(before).affectedKeys().hasOnly([name, next])", ""],
+  "marks of the next generation": ["&& !(next in after)", ""],
+  "five marks in a generation": ["hasFunctions() ? 4 : 40", "hasFunctions() ? 5 : 40"],
+  "41 marks in a generation without functions": ["hasFunctions() ? 4 : 40", "hasFunctions() ? 4 : 41"],
+  "shards without the functions": ["if hasFunctions() && isShardIndex", "if isShardIndex"],
+  "undos anywhere": ["&& undoes(get(entryPath()).data.shard, shard)", ""],
+  "undos of any like in shard 0": ["(shard == '0' && counted == 'direct' &&", "(shard == '0' &&"],
+  "undos of direct likes in any shard": ["(shard == '0' && counted == 'direct' &&", "(counted == 'direct' &&"],
+  "undos in the document and in shard 0": ["&& !isWrittenNow('direct'))", ")"],
+  "direct likes deleted without an undo": ["|| (shard == 'direct' && isWrittenNow('0'))", "|| shard == 'direct'"],
+  "replays of direct increments": ["window.nonces.size() == size + 1", "window.nonces.size() >= size"],
+};
+
+const ALL_WEAKENED = {
+  counting: WEAKENED,
+  limited: WEAKENED_LIMITS,
+  stock: WEAKENED_STOCK,
+  old: WEAKENED_OLD,
+  direct: WEAKENED_DIRECT,
+};
 const weakened = Object.entries(ALL_WEAKENED).flatMap(([part, edits]) =>
   Object.entries(edits).map(([name, edit]) => [name, part as Part, ...edit] as const),
 );

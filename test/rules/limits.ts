@@ -8,6 +8,7 @@ import {
   ago,
   bytes,
   DELETED,
+  directIncrement,
   increment,
   like,
   merge,
@@ -173,6 +174,13 @@ describe.concurrent("a counter whose increments are limited", () => {
     await refuses(user, pay(user, 0, shard), increment(shard));
     await accepts(user, pay(user, 1, shard), increment(shard));
     await accepts(user, increment(`${newCounter("claps")}/shards/0`));
+  });
+
+  test("is incremented in its document with a use for that, and not without", async () => {
+    const user = newUser();
+    await refuses(user, pay(user, 0, `${claps}/shards/0`), directIncrement(claps));
+    await accepts(user, pay(user, 0, claps), directIncrement(claps));
+    await refuses(user, pay(user, 0, claps), directIncrement(claps));
   });
 
   test("gets one increment for a use, even by two writes of a shard", async () => {

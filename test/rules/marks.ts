@@ -1,7 +1,7 @@
 /** The marks of a shard, which refuse replays. A part of rules.test.ts. */
 import { describe, expect, test } from "vitest";
 import { accepts, newCounter, newShard, newUser, read, refuses, store } from "./environment.ts";
-import { marksOf, noncesOf, numberOf } from "./fuzz/oracle.ts";
+import { marksOf, noncesOf, numberOf } from "./fuzz/values.ts";
 import type { Write } from "./rest.ts";
 import { ago, bytes, DELETED, increment, like, NOW, nonce, unlike, update, WINDOW, window } from "./writes.ts";
 

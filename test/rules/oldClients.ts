@@ -1,7 +1,7 @@
 /** The rules of counters that old clients write: those of Firebase's recipe. A part of rules.test.ts. */
 import { describe, expect, test } from "vitest";
 import { accepts, db, newCounter, read, refuses, store } from "./environment.ts";
-import { integer, numberOf } from "./fuzz/oracle.ts";
+import { integer, numberOf } from "./fuzz/values.ts";
 import { add, bytes, DELETED, double, increment, merge, NOW, remove, set, update } from "./writes.ts";
 
 const HAND_MADE = { count: 41 };

@@ -1,7 +1,7 @@
 /** The rules of open counters. A part of rules.test.ts, which measures the coverage of all parts together. */
 import { describe, expect, test } from "vitest";
 import { accepts, hides, newCounter, newShard, OPERATOR, read, refuses, shows, store, sumOf } from "./environment.ts";
-import { integer, numberOf } from "./fuzz/oracle.ts";
+import { integer, numberOf } from "./fuzz/values.ts";
 import {
   add,
   append,

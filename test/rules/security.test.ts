@@ -4,7 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
-import { integer, nonceOf, numberOf } from "./fuzz/oracle.ts";
+import { integer, nonceOf, numberOf } from "./fuzz/values.ts";
 import { ADMIN, type Database, database, type User, type Write } from "./rest.ts";
 import { add, DELETED, increment, lastNonce, like, remove, set, unlike, update, WINDOW } from "./writes.ts";
 

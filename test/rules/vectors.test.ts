@@ -5,8 +5,8 @@
 import { readFileSync } from "node:fs";
 import { Firestore, Timestamp } from "firebase-admin/firestore";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { planIncrement, randomShard } from "../../core/src/index.ts";
-import { type CommitVector, type Plan, readVectors } from "../../mobile/conformance/cases.ts";
+import { DIRECT, groupOf, type IncrementPlan, planIncrement, randomShard } from "../../core/src/index.ts";
+import { type CommitVector, type DirectPlan, type Plan, readVectors } from "../../mobile/conformance/cases.ts";
 import { loadRules } from "../../testkit/rules.ts";
 import { unsignedToken } from "./rest.ts";
 
@@ -14,6 +14,12 @@ const PROJECT = `demo-tally-vectors-${process.pid}`;
 const host = process.env.FIRESTORE_EMULATOR_HOST as string;
 const vectors = readVectors().commits;
 const admin = new Firestore({ projectId: PROJECT });
+
+/** What counter documents have before a commit. */
+interface StoredTotal {
+  readonly total?: number;
+  readonly direct?: { readonly count: number };
+}
 
 beforeAll(() => loadRules(PROJECT, readFileSync("firestore.rules", "utf8")));
 afterAll(() => admin.terminate());
@@ -23,15 +29,29 @@ test.each(vectors)("$name", async ({ auth, before, commit, expect: expected }) =
   for (const { path, ...fields } of before) await admin.doc(path).set(stored(fields) as object);
   const response = await send(commit, auth);
   expect(response.status, await response.text()).toBe(expected.accepted ? 200 : 403);
-  const counter = /counters\/([^/]+)\//.exec(JSON.stringify(commit))?.[1];
-  const shards = await admin.collection(`counters/${counter}/shards`).get();
-  expect(shards.docs.reduce((sum, shard) => sum + (shard.get("count") ?? 0), 0)).toBe(expected.sum);
+  const id = /counters\/([^/"]+)/.exec(JSON.stringify(commit))?.[1];
+  const counter = await admin.doc(`counters/${id}`).get();
+  const shards = await admin.collection(`counters/${id}/shards`).get();
+  const sum = shards.docs.reduce((sum, shard) => sum + (shard.get("count") ?? 0), 0);
+  expect(sum + (counter.get("direct.count") ?? 0)).toBe(expected.sum);
+  // What is on shards joins the total with the next publish.
+  const { total, direct } = (before.find(({ path }) => path === `counters/${id}`) ?? {}) as StoredTotal;
+  const added = (counter.get("direct.count") ?? 0) - (direct?.count ?? 0);
+  if (counter.exists) expect(counter.get("total")).toBe((total ?? 0) + added);
 });
 
 const planned = vectors.flatMap(({ name, plan, commit }) => (plan ? [{ name, plan, commit }] : []));
 
 test.each(planned)("the web client plans this commit: $name", ({ plan, commit }) => {
   expect(commit.writes).toEqual(webWrites(plan));
+});
+
+const directlyPlanned = vectors.flatMap(({ name, directPlan, commit }) =>
+  directPlan ? [{ name, directPlan, commit }] : [],
+);
+
+test.each(directlyPlanned)("the web client plans this commit: $name", ({ directPlan, commit }) => {
+  expect(commit.writes).toEqual(directWrites(directPlan));
 });
 
 test("increments, increments with `once` and undos are planned, each also with a removal of marks", () => {
@@ -59,42 +79,63 @@ function webWrites({
   const next = () => numbers.shift() ?? Number.NaN;
   const plan = planIncrement(
     counter,
-    shard ?? randomShard(shardsToChooseFrom, next),
+    (shard === DIRECT ? "0" : shard) ?? randomShard(shardsToChooseFrom, next),
     call === "undo" ? -by : by,
     now,
     next,
     once,
   );
-  const name = (path: string) => `projects/{project}/databases/(default)/documents/${path}`;
-  const at = { fieldPath: "at", setToServerValue: "REQUEST_TIME" };
-  const entry = plan.entry && {
-    update: {
-      name: name(plan.entry),
-      fields: {
-        once: { stringValue: String(once) },
-        by: { integerValue: String(plan.by) },
-        shard: { stringValue: plan.shard },
-      },
-    },
-    updateTransforms: [at],
-  };
   const write = {
     update: { name: name(plan.path), fields: { shard: { stringValue: plan.shard } } },
     updateMask: { fieldPaths: ["shard", ...(removesMarks ? [`marks.\`${plan.expired}\``] : [])] },
+    updateTransforms: [added("count", plan.by), added("writes", 1), AT, ...marked("marks", plan)],
+  };
+  return [...entryWrites(call, plan, once), write];
+}
+
+/** The same of a direct increment. */
+function directWrites({ call, counter, by, once, generation, isNew = false, random }: DirectPlan): object[] {
+  const numbers = [...random];
+  const next = () => numbers.shift() ?? Number.NaN;
+  const plan = planIncrement(counter, generation, call === "undo" ? -by : by, 0, next, once);
+  const parts = { ...(isNew && { open: { booleanValue: true } }), generation: { integerValue: String(generation) } };
+  const group = isNew && { group: { stringValue: groupOf(counter.slice(counter.indexOf("/") + 1)) } };
+  const write = {
+    update: { name: name(plan.path), fields: { ...group, direct: { mapValue: { fields: parts } } } },
+    updateMask: {
+      fieldPaths: [
+        ...Object.keys(group || {}),
+        ...Object.keys(parts).map((part) => `direct.${part}`),
+        `direct.marks.\`${plan.expired}\``,
+      ],
+    },
     updateTransforms: [
-      { fieldPath: "count", increment: { integerValue: String(plan.by) } },
-      { fieldPath: "writes", increment: { integerValue: "1" } },
-      at,
-      { fieldPath: `marks.\`${plan.window}\`.at`, setToServerValue: "REQUEST_TIME" },
-      {
-        fieldPath: `marks.\`${plan.window}\`.nonces`,
-        appendMissingElements: { values: [{ bytesValue: Buffer.from(plan.nonce).toString("base64") }] },
-      },
+      added("total", plan.by),
+      added("direct.count", plan.by),
+      added("direct.writes", 1),
+      ...marked("direct.marks", plan),
     ],
   };
-  if (!plan.entry) return [write];
-  return [call === "undo" ? { delete: name(plan.entry) } : (entry as object), write];
+  return [...entryWrites(call, plan, once), write];
 }
+
+function entryWrites(call: Plan["call"], { entry, by, shard }: IncrementPlan, once = ""): object[] {
+  if (!entry) return [];
+  if (call === "undo") return [{ delete: name(entry) }];
+  const fields = { once: { stringValue: once }, by: { integerValue: String(by) }, shard: { stringValue: shard } };
+  return [{ update: { name: name(entry), fields }, updateTransforms: [AT] }];
+}
+
+const AT = { fieldPath: "at", setToServerValue: "REQUEST_TIME" };
+const name = (path: string) => `projects/{project}/databases/(default)/documents/${path}`;
+const added = (fieldPath: string, by: number) => ({ fieldPath, increment: { integerValue: String(by) } });
+const marked = (marks: string, { window, nonce }: IncrementPlan) => [
+  { fieldPath: `${marks}.\`${window}\`.at`, setToServerValue: "REQUEST_TIME" },
+  {
+    fieldPath: `${marks}.\`${window}\`.nonces`,
+    appendMissingElements: { values: [{ bytesValue: Buffer.from(nonce).toString("base64") }] },
+  },
+];
 
 test("I5: a server's commit with a receipt counts once when it is sent several times", async () => {
   await clear();

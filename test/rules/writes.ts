@@ -1,5 +1,6 @@
 /** Writes over REST, from fields as an app gives them to an SDK; and valid increments, likes and unlikes. */
-import { integer, nonceOf } from "./fuzz/oracle.ts";
+import { DIRECT_WINDOWS } from "../../core/src/index.ts";
+import { integer, nonceOf } from "./fuzz/values.ts";
 import type { Fields, Value, Write } from "./rest.ts";
 
 /** What the server does with a field. */
@@ -99,13 +100,44 @@ export function increment(shard: string, changes: object = {}): Write {
   return merge(shard, { shard: id, count: add(1), writes: add(1), at: NOW, marks, ...changes });
 }
 
+/** A valid increment of a counter document that is open, or does not exist, with some fields replaced. */
+export function directIncrement(counter: string, generation = 0, changes: DirectChanges = {}): Write {
+  const { by = 1, direct, marks, ...others } = changes;
+  const id = counter.slice(counter.indexOf("/") + 1);
+  return merge(counter, {
+    group: id.includes(":") ? id.slice(0, id.indexOf(":")) : "",
+    total: add(by),
+    direct: {
+      open: true,
+      generation,
+      count: add(by),
+      writes: add(1),
+      marks: { [generation % DIRECT_WINDOWS]: window(nonce()), [(generation + 1) % DIRECT_WINDOWS]: DELETED, ...marks },
+      ...direct,
+    },
+    ...others,
+  });
+}
+
+interface DirectChanges {
+  readonly by?: number;
+  readonly direct?: object;
+  readonly marks?: object;
+  readonly [field: string]: unknown;
+}
+
 export function like(counter: string, user: string, shard = "0", changes: object = {}): Write[] {
   return [
     set(`${counter}/tallyEntries/${user}`, { once: user, by: 1, shard, at: NOW, ...changes }),
-    increment(`${counter}/shards/${shard}`),
+    shard === "direct" ? directIncrement(counter) : increment(`${counter}/shards/${shard}`),
   ];
 }
 
 export function unlike(counter: string, user: string, shard = "0", by = -1): Write[] {
-  return [remove(`${counter}/tallyEntries/${user}`), increment(`${counter}/shards/${shard}`, { count: add(by) })];
+  return [
+    remove(`${counter}/tallyEntries/${user}`),
+    shard === "direct"
+      ? directIncrement(counter, 0, { by })
+      : increment(`${counter}/shards/${shard}`, { count: add(by) }),
+  ];
 }

@@ -3,10 +3,12 @@ import { isMainThread, parentPort } from "node:worker_threads";
 import { FAILING_STEPS } from "./failingSteps.ts";
 import { FAULTS } from "./faults.ts";
 import { minimize } from "./minimize.ts";
+import { replayingLate } from "./mutations/direct.ts";
 import type { World } from "./mutations/mutation.ts";
 import { mutations } from "./mutations.ts";
 import { regionsScenarioOf, simulateRegions } from "./regions.ts";
 import { adoptedScenarioOf } from "./scenario/adoptedScenarioOf.ts";
+import { calmScenarioOf } from "./scenario/calmScenarioOf.ts";
 import { failingScenarioOf } from "./scenario/failingScenarioOf.ts";
 import type { Scenario } from "./scenario/scenario.ts";
 import { scenarioOf } from "./scenario/scenarioOf.ts";
@@ -17,10 +19,12 @@ import { type Options, type Outcome, simulate } from "./simulate.ts";
 const STEPS = Object.keys(FAILING_STEPS);
 
 export {
+  calmScenarioOf,
   FAULTS,
   minimize,
   mutations,
   regionsScenarioOf,
+  replayingLate,
   run,
   STEPS as FAILING_STEPS,
   scenarioOf,
@@ -36,6 +40,7 @@ const SCENARIOS = {
   watches: watchScenarioOf,
   worst: worstScenarioOf,
   adopted: adoptedScenarioOf,
+  calm: calmScenarioOf,
 } satisfies Record<Exclude<World, "regions">, (seed: number) => Scenario>;
 
 /** The run of a seed in one of the worlds. */

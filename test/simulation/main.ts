@@ -8,6 +8,7 @@
  *     npm run simulate:faults -- --failing --seeds 100000 # a step that fails for long
  *     npm run simulate:faults -- --worst --seeds 100000   # one kind of fault at its worst: how late totals are
  *     npm run simulate:faults -- --adopted --seeds 100000 # a counter that old apps write
+ *     npm run simulate:faults -- --calm --seeds 100000    # calm counters, whose increments go to their documents
  *     npm run simulate:faults -- --mutation "fold without the precondition"
  */
 import { parseArgs } from "node:util";
@@ -24,6 +25,7 @@ const USAGE = `Usage: npm run simulate:faults -- [options]
   --regions           several regions instead of one database
   --watches           web clients watch what they count
   --adopted           old apps write a counter that was made by hand
+  --calm              calm counters, whose increments go to their documents
   --failing           one step of the functions, such as folds, fails for long
   --worst             one kind of fault in each run, as often as it can be; prints how late totals were
   --mutation "NAME"   runs the code with a mutation of test/simulation/mutations
@@ -42,7 +44,7 @@ if (![first, count].every((number) => Number.isSafeInteger(number) && number > 0
 if (mutation !== undefined && !mutations[mutation]) exitWithUsage(`Unknown mutation "${mutation}".`);
 
 const build = await buildSimulation();
-const chosenWorld = (["regions", "watches", "failing", "worst", "adopted"] as const).find((one) => values[one]);
+const chosenWorld = (["regions", "watches", "failing", "worst", "adopted", "calm"] as const).find((one) => values[one]);
 const world = chosenWorld ?? mutations[mutation ?? ""]?.world ?? "one database";
 const isSingle = values.seed !== undefined && values.seeds === undefined;
 process.exitCode = (isSingle ? await show(build, first) : await search(build)) ? 1 : 0;
@@ -60,6 +62,7 @@ function readOptions() {
         failing: { type: "boolean" },
         worst: { type: "boolean" },
         adopted: { type: "boolean" },
+        calm: { type: "boolean" },
         help: { type: "boolean" },
       },
     }).values;

@@ -1,6 +1,7 @@
 /** Mistakes that the simulation must find, and the invariants that they violate. mutations/mutation.ts says what they may change. */
 import { adoptedMutations } from "./mutations/adopted.ts";
 import { bridgeMutations } from "./mutations/bridge.ts";
+import { directMutations } from "./mutations/direct.ts";
 import { incrementMutations } from "./mutations/increments.ts";
 import { mergeMutations } from "./mutations/merges.ts";
 import type { Mutation } from "./mutations/mutation.ts";
@@ -16,6 +17,7 @@ export const mutations: Record<string, Mutation> = {
   ...wakeUpMutations,
   ...sumMutations,
   ...incrementMutations,
+  ...directMutations,
   ...bridgeMutations,
   ...mergeMutations,
   ...regionMutations,

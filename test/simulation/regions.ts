@@ -8,6 +8,7 @@ import { type Random, randomFor } from "../../core/testing/random.ts";
 import type { Settings } from "../../functions/src/deploy/config.ts";
 import { parseRegions } from "../../functions/src/features/regions/config.ts";
 import { intervalsOf } from "../../functions/src/features/regions/intervals.ts";
+import { NO_COUNTERS } from "../../functions/src/http/counterList.ts";
 import type { CallOutcome } from "../../testkit/production/calls.ts";
 import { startClock } from "./clock.ts";
 import { CloudFunctions } from "./cloudFunctions.ts";
@@ -86,12 +87,16 @@ export function regionsScenarioOf(seed: number): RegionsScenario {
       minInterval,
       maxInterval: minInterval + 1_000 * random.pick([0, 2, 10]),
       precision: random.pick([0, 0.001]),
+      direct: false,
       counted: undefined,
       mirrors: [],
       adopted: false,
       visitors: "yes",
       items: true,
-      historyRetention: 0,
+      windowGroups: "all",
+      historyGroups: [],
+      servedCounters: NO_COUNTERS,
+      historyRetention: 86_400_000,
       timeZone: "UTC",
       exchangeInterval: 1_000 * random.pick([1, 2, 10]),
     },

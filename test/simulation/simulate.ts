@@ -3,6 +3,8 @@
  * until every counter is idle.
  */
 
+import type { DocumentReference } from "firebase-admin/firestore";
+import { FEATURE_PLANS } from "../../functions/src/features/plans.ts";
 import { type Callers, createCallers } from "./callers/callers.ts";
 import { startClock } from "./clock.ts";
 import { CloudFunctions } from "./cloudFunctions.ts";
@@ -10,6 +12,7 @@ import { FAILING_STEPS } from "./failingSteps.ts";
 import { Faults } from "./faults.ts";
 import * as log from "./functionsSdk.ts";
 import { Database } from "./model/database.ts";
+import { setDirectPolicy } from "./model/directRules.ts";
 import type { Network } from "./model/network.ts";
 import type { Micros } from "./model/values.ts";
 import { type Mutation, plant } from "./mutations/mutation.ts";
@@ -61,6 +64,11 @@ export async function simulate(
   const scheduler = new Scheduler(START);
   const faults = new Faults(scenario.faults, scenario.faultRate, scenario.latency);
   startClock(scheduler, seed, faults);
+  const deployed = { ...config, plans: FEATURE_PLANS };
+  setDirectPolicy((id) => {
+    const state = { ref: { id } as DocumentReference };
+    return config.direct && !FEATURE_PLANS.some((plan) => plan.needsPublishes?.(state, deployed));
+  });
   const oracle = new Oracle(scenario, ({ message }) => {
     record("oracle", () => message);
     scheduler.isStopped = true;

@@ -14,6 +14,7 @@ const WATCHES = seeds(1_000);
 const FAILING = seeds(500);
 const WORST = seeds(500);
 const ADOPTED = seeds(500);
+const CALM = seeds(500);
 /** How many seeds may find a mutation, from its own on. Changes of the code may move the first that does. */
 const SEEDS_PER_MUTATION = 20;
 let build: Build;
@@ -73,6 +74,22 @@ test(`a counter that old apps write is exact, and refuses none of them, in ${ADO
   const { failed, runs } = await runSeeds(build, { world: "adopted", from: 1, count: ADOPTED });
   expect(failed, failed && `replay: npm run simulate:faults -- --adopted --seed ${failed.seed}`).toBeUndefined();
   expect(runs).toBe(ADOPTED);
+});
+
+test(`increments in counter documents count once, in ${CALM} simulated runs of calm counters`, {
+  timeout: 900_000,
+}, async () => {
+  const { failed, runs } = await runSeeds(build, { world: "calm", from: 1, count: CALM });
+  expect(failed, failed && `replay: npm run simulate:faults -- --calm --seed ${failed.seed}`).toBeUndefined();
+  expect(runs).toBe(CALM);
+});
+
+test("a copy of a direct write that comes minutes later does not count", { timeout: 120_000 }, async () => {
+  const { calmScenarioOf, replayingLate, simulate } = entry;
+  for (let seed = 600; seed < 700; seed++) {
+    const { violation } = await simulate(calmScenarioOf(seed), { mutation: { ...replayingLate, breaks: [] } });
+    expect(violation).toBeUndefined();
+  }
 });
 
 test("a seed replays exactly", { timeout: 300_000 }, async () => {

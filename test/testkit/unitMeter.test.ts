@@ -2,6 +2,7 @@
 import { doc, onSnapshot } from "firebase/firestore";
 import { FieldValue, type Firestore, Timestamp } from "firebase-admin/firestore";
 import { counter, incrementCounter } from "firestore-tally";
+import { ensureCounter, counter as serverCounter } from "firestore-tally/admin";
 import { afterAll, expect, test } from "vitest";
 import { documentBytes, readUnits, type StoredFields } from "../../costs/src/index.ts";
 import { admin, adminAt, client, signIn } from "../../testkit/clients.ts";
@@ -76,9 +77,12 @@ test("an increment with `once` is two write units, for the shard and the entry",
   closing.push(user.close);
   const uid = await signIn(user);
   const id = `likes:units${process.pid}`;
+  // Not open to clients.
+  await ensureCounter(serverCounter(admin, id), { shards: 2 });
   await incrementCounter(counter(user.db, id), 1, { once: uid });
   expect(units.writeUnit).toBe(2);
-  const shard = (await admin.collection(`counters/${id}/shards`).get()).docs[0]?.ref.path as string;
+  const shard = (await admin.collection(`counters/${id}/shards`).get()).docs.find(({ id }) => id !== "base")?.ref
+    .path as string;
   await expectSizes(shard, `counters/${id}/tallyEntries/${uid}`);
 });
 

@@ -3,6 +3,7 @@
 import { checkCounters } from "./counterChecks.ts";
 import { checkAppCheck, checkDatabase } from "./databaseChecks.ts";
 import { checkDeclared } from "./declaredDatabase.ts";
+import { checkDirect, isWithoutFunctions } from "./directChecks.ts";
 import { checkEdition, checkUnusedIndexes, isEnterprise } from "./editionChecks.ts";
 import { checkExchange } from "./exchangeChecks.ts";
 import type { ProjectFacts } from "./facts.ts";
@@ -23,23 +24,30 @@ const onStandard =
   (facts) =>
     isEnterprise(facts) ? [] : check(facts);
 
+/** What the functions need is not missed by a project that counts without them. */
+const withFunctions =
+  (check: Check): Check =>
+  (facts) =>
+    isWithoutFunctions(facts) ? [] : check(facts);
+
 const CHECKS: readonly Check[] = [
   checkDatabase,
   checkDeclared,
   checkRules,
-  checkSuite,
-  checkFunctions,
+  withFunctions(checkSuite),
+  withFunctions(checkFunctions),
+  checkDirect,
   checkParameters,
   checkEdition,
   checkQueue,
   checkTasks,
   checkGrants,
   checkSweep,
-  onStandard(checkIndexes),
-  onStandard(checkExemptions),
-  onStandard(checkGroupIndexes),
-  checkTtl,
-  onStandard(checkPlan),
+  onStandard(withFunctions(checkIndexes)),
+  onStandard(withFunctions(checkExemptions)),
+  onStandard(withFunctions(checkGroupIndexes)),
+  withFunctions(checkTtl),
+  onStandard(withFunctions(checkPlan)),
   checkUnusedIndexes,
   checkAppCheck,
   checkCounters,

@@ -75,7 +75,7 @@ const stuck: Check = {
     errorFinding(
       "counter-stuck",
       `${names(found)} ${have(found)} writes older than a minute that are not published`,
-      "look at the log of the functions; the next write to the counter publishes them (`npx firestore-tally inspect` shows one counter)",
+      "look at the log of the functions; the next write of a shard publishes them (`npx firestore-tally inspect` shows one counter)",
     ),
 };
 
@@ -93,7 +93,7 @@ const neverPublished: Check = {
     errorFinding(
       "counter-unpublished",
       `${names(found)} ${have(found)} shards, and no total was ever published`,
-      "check that the functions are deployed for this database and collection, and look at their log; the next increment then publishes",
+      "check that the functions are deployed for this database and collection, and look at their log; the next write of a shard then publishes",
     ),
 };
 
@@ -131,7 +131,7 @@ const changedByHand: Check = {
     errorFinding(
       "counter-changed",
       `${names(found)} ${have(found)} a total that is not the sum of the shards, without a later write: a shard was deleted, or the total was changed by hand`,
-      "the next increment publishes the sum; to set a total, use `npx firestore-tally reset`",
+      "an increment of a server publishes the sum; to set a total, use `npx firestore-tally reset`",
     ),
 };
 
@@ -142,7 +142,7 @@ const fromFuture: Check = {
     errorFinding(
       "counter-damaged",
       `${names(found)} ${have(found)} a total that is no number, or is dated in the future: the document was written by hand`,
-      "the next increment publishes over it; let no server write counter documents",
+      "an increment of a server publishes over it; let no server write counter documents",
     ),
 };
 

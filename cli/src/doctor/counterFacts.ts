@@ -37,7 +37,7 @@ export interface SampledCounter {
   readonly hasSource: boolean;
   /** The part of the total that the mirror shows; `null` without a mirror. */
   readonly mirrored: number | null;
-  /** The sum of the shards at one instant; `null` for a counter of a collection. */
+  /** The sum of the shards at one instant, and of the direct increments; `null` for a counter of a collection. */
   readonly sum: number | null;
   readonly documents: number;
   /** How many of them are in the index that sums the shards. */

@@ -4,6 +4,7 @@ import { healthyFacts, withParameters } from "../../testing/healthyFacts.ts";
 import { findingsOf } from "./checks.ts";
 import { declaredDatabase } from "./declaredDatabase.ts";
 import type { CompositeIndex, FieldConfig, ProjectFacts, QueryPlan } from "./facts.ts";
+import { checkIndexes } from "./indexChecks.ts";
 
 const found = (changes: Partial<ProjectFacts>) =>
   findingsOf(healthyFacts(changes)).map(({ id, severity }) => `${severity} ${id}`);
@@ -97,12 +98,22 @@ test.each<[string, string[], Partial<ProjectFacts>]>([
   expect(found(changes)).toEqual(wanted);
 });
 
+test("the indexes of windows are expected where the functions count windows", () => {
+  const regions = { REGIONS: "us=(default), eu=eu" };
+  const missing = (facts: object) =>
+    checkIndexes(healthyFacts(facts)).map(({ problem }) => /counters \(group, (\w+\.\w+)/.exec(problem)?.[1]);
+  expect(missing(withParameters({ ...regions, WINDOWS: "" }))).toEqual([]);
+  expect(missing({ functions: { unseen: "" } })).toEqual([]);
+  expect(missing(withParameters({ WINDOWS: "likes" }))).toEqual(["windows.day", "windows.week", "windows.month"]);
+  expect(missing(withParameters({ ...regions, WINDOWS: "*" }))).toHaveLength(6);
+});
+
 test("the indexes of another collection are its own", () => {
   const target = { ...healthyFacts().target, collection: "tallies" };
   const ids = findingsOf(healthyFacts({ target, rules: { unseen: "" }, functions: { unseen: "" } })).map(
     ({ id }) => id,
   );
-  expect(ids).toEqual([...Array(9).fill("index-missing"), "fields-indexed"]);
+  expect(ids).toEqual([...Array(3).fill("index-missing"), "fields-indexed"]);
 });
 
 test("errors come before warnings", () => {

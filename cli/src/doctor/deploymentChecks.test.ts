@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { DEFAULT_PARAMETERS, FUNCTIONS } from "../../../functions/src/decisions.ts";
 import { params } from "../../../functions/src/deploy/parameters.ts";
-import { deployed, healthyFacts, sampled, sampleOf, withParameters } from "../../testing/healthyFacts.ts";
+import { deployed, healthyFacts, sampled, sampleOf, withParameters, withPolicy } from "../../testing/healthyFacts.ts";
 import { findingsOf } from "./checks.ts";
 import type { DeployedFunction, ProjectFacts } from "./facts.ts";
 import { DECLARED_LIMITS } from "./queueChecks.ts";
@@ -147,7 +147,7 @@ test.each([
   ["posts/{post}/comments", { MIRRORS: "comments=site/home.comments" }, ["mirror-unused"]],
   ["posts/{post}/comments", { BRIDGE: "comments=posts/{name}.comments" }, ["bridge-counted"]],
 ])("COUNTED_COLLECTION %s with %j: %j", (path, values, found) => {
-  expect(ids({ functions: { value: counting(path, values) } })).toEqual(found);
+  expect(ids({ functions: { value: counting(path, values) }, ...withPolicy("true") })).toEqual(found);
 });
 
 test("functions whose parameters could not be seen are not taken for wrong", () => {

@@ -33,7 +33,7 @@ function missing({ target, suite }: ProjectFacts, elsewhere: readonly Deployment
     return errorFinding(
       "functions-missing",
       `no functions of Tally are deployed for ${here}, so no total is published`,
-      `deploy them: ${DEPLOY_FUNCTIONS}`,
+      `deploy them: ${DEPLOY_FUNCTIONS}; or count without them: let hasFunctions of the rules' policy return false`,
     );
   }
   return errorFinding(

@@ -4,24 +4,32 @@
  */
 
 import { DEFAULT_COLLECTION, SHARDS } from "../../../core/src/index.ts";
+import { windowIndexes } from "../windowIndexes.ts";
+import { deploymentsFor, variablesOf } from "./deployments.ts";
 import { type CompositeIndex, type ProjectFacts, seen } from "./facts.ts";
 import { errorFinding, type Finding, listed, warningFinding } from "./finding.ts";
 
 const DEPLOY_INDEXES =
   "run `firebase deploy --only firestore:indexes` with the entries of Tally's `firestore.indexes.json`";
 
+const WRITE_INDEXES =
+  "run `npx firestore-tally init --windows <groups>`, which writes it, and `firebase deploy --only firestore:indexes`";
+
 /** An index as users write it. */
 export const nameOf = (index: Pick<CompositeIndex, "collectionGroup" | "fields">) =>
   `${index.collectionGroup} (${index.fields.map(({ fieldPath }) => fieldPath).join(", ")})`;
 
-export function checkIndexes({ indexes, shippedIndexes, target }: ProjectFacts): Finding[] {
+export function checkIndexes({ indexes, shippedIndexes, functions, target }: ProjectFacts): Finding[] {
   const [deployed, own] = [seen(indexes), seen(shippedIndexes)];
   if (!deployed || !own) return [];
-  return own.indexes.flatMap((one) => {
+  const [deployment] = deploymentsFor(seen(functions) ?? [], target);
+  const parameters = (deployment && variablesOf(deployment)) ?? {};
+  return [...own.indexes, ...windowIndexes(parameters)].flatMap((one) => {
     const wanted = { ...one, collectionGroup: renamed(one.collectionGroup, target.collection) };
     const state = deployed.find((index) => isSame(index, wanted))?.state;
     const name = nameOf(wanted);
     const sumsShards = wanted.collectionGroup === SHARDS;
+    const deploy = own.indexes.includes(one) ? DEPLOY_INDEXES : WRITE_INDEXES;
     const effect = sumsShards
       ? "each measurement reads every shard instead of 2 documents"
       : "getTopCounters and getCounterRank fail";
@@ -41,11 +49,11 @@ export function checkIndexes({ indexes, shippedIndexes, target }: ProjectFacts):
         finding(
           "index-broken",
           `the index ${name} could not be built, so ${effect}`,
-          `delete it in the console, then ${DEPLOY_INDEXES}`,
+          `delete it in the console, then ${deploy}`,
         ),
       ];
     }
-    return [finding("index-missing", `the index ${name} is missing, so ${effect}`, DEPLOY_INDEXES)];
+    return [finding("index-missing", `the index ${name} is missing, so ${effect}`, deploy)];
   });
 }
 

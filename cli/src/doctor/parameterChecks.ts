@@ -6,7 +6,6 @@ import {
   parseConfig,
   type Settings,
 } from "../../../functions/src/decisions.ts";
-import { parseCounterList } from "../../../functions/src/http/counterList.ts";
 import { parseIngestConfig } from "../../../functions/src/ingest/config.ts";
 import { toCommandError } from "../commandError.ts";
 import type { CounterSample, SampledCounter } from "./counterFacts.ts";
@@ -36,10 +35,6 @@ export function checkParameters({ functions, target, counters }: ProjectFacts): 
       }),
       ...ifValid(`every request to ${prefix}-ingest`, () => {
         parseIngestConfig(values);
-        return [];
-      }),
-      ...ifValid(`every request to ${prefix}-totals`, () => {
-        parseCounterList(values.TOTALS_COUNTERS, "TOTALS_COUNTERS");
         return [];
       }),
     ];

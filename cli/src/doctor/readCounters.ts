@@ -6,7 +6,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { CollectionReference, DocumentSnapshot } from "firebase-admin/firestore";
 import { reconcileCounter } from "../../../admin/src/index.ts";
 import { indexedSums, LEGACY_SHARDS, sumOfListed } from "../../../admin/src/internal.ts";
-import { codeOf, FAILED_PRECONDITION, ITEM_COUNTS, parseSource, SHARDS, VISITORS } from "../../../core/src/index.ts";
+import {
+  codeOf,
+  directCountOf,
+  FAILED_PRECONDITION,
+  ITEM_COUNTS,
+  parseSource,
+  SHARDS,
+  VISITORS,
+} from "../../../core/src/index.ts";
 import { parseNumShards } from "../../../functions/src/features/adopted/adoptedPlan.ts";
 import type { CommandContext } from "../commandContext.ts";
 import { toCommandError } from "../commandError.ts";
@@ -77,14 +85,15 @@ async function readOne({ firestore, target }: CommandContext, id: string, meter:
   const snapshot = await document.get();
   meter.reads++;
   const published = publishedOf(snapshot);
+  const { sum, ...shards } = await readShards(document.collection(SHARDS), meter);
   return {
     id,
     published,
     numShards: parseNumShards(snapshot.get("num_shards")) ?? null,
     hasSource: snapshot.get("source") !== undefined,
     mirrored: snapshot.get("mirrored") ?? null,
-    ...(await readShards(document.collection(SHARDS), meter)),
-    ...(published?.countedCollection ? { sum: null } : {}),
+    ...shards,
+    sum: sum === null || published?.countedCollection ? null : sum + directCountOf(snapshot),
   };
 }
 

@@ -15,6 +15,8 @@ import { parseRules, type RulesParts } from "./rulesSource.ts";
 export const POLICY = [
   "isOpen",
   "countsOncePerUser",
+  "needsFunctions",
+  "hasFunctions",
   "isBounded",
   "countsVisitors",
   "acceptsOldClients",

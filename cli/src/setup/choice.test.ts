@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { type ChoiceOptions, choose, parseGroups } from "./choice.ts";
 import type { CurrentSettings } from "./currentSettings.ts";
+import type { Values } from "./dotenv.ts";
 
 const NEW: CurrentSettings = {
   rules: undefined,
@@ -13,7 +14,16 @@ const NEW: CurrentSettings = {
   locationSource: "the location in firebase.json",
   values: {},
 };
-const RULES = { open: ["claps"], once: [], stock: ["seats"], visitors: ["claps"], limits: true, collection: "tallies" };
+const RULES = {
+  open: ["claps"],
+  once: [],
+  stock: ["seats"],
+  visitors: ["claps"],
+  functions: [],
+  hasFunctions: true,
+  limits: true,
+  collection: "tallies",
+};
 const DONE: CurrentSettings = {
   rules: RULES,
   packaging: "codebase",
@@ -23,7 +33,13 @@ const DONE: CurrentSettings = {
   edition: "enterprise",
   location: "eur3",
   locationSource: "the location in firebase.json",
-  values: { LOCATION: "europe-west4", COLLECTION: "tallies", EVENTS_COLLECTION: "tallies", VISITORS: "ingest" },
+  values: {
+    LOCATION: "europe-west4",
+    COLLECTION: "tallies",
+    EVENTS_COLLECTION: "tallies",
+    VISITORS: "ingest",
+    WINDOWS: "views,likes",
+  },
 };
 
 const chosen = (options: ChoiceOptions, present: CurrentSettings) => choose(options, false, present);
@@ -34,6 +50,7 @@ test("what no option gives has its default", async () => {
     once: ["likes"],
     stock: [],
     visitors: [],
+    functions: [],
     limits: false,
     collection: "counters",
     packaging: "codebase",
@@ -46,7 +63,13 @@ test("what no option gives has its default", async () => {
 
 test("a second time nothing changes but what is given, which is added to groups", async () => {
   const choice = await chosen({ once: "votes" }, DONE);
-  expect(choice).toMatchObject({ ...RULES, once: ["votes"], edition: "enterprise", database: "eu" });
+  expect(choice).toMatchObject({
+    ...RULES,
+    once: ["votes"],
+    functions: ["views", "likes"],
+    edition: "enterprise",
+    database: "eu",
+  });
   expect([choice.databaseSettings, choice.changedParameters]).toEqual([{}, {}]);
 });
 
@@ -57,9 +80,25 @@ test.each<[option: ChoiceOptions, changed: object, databaseSettings: object]>([
   [{ collection: "sums" }, { COLLECTION: "sums", EVENTS_COLLECTION: "sums" }, {}],
   [{ visitors: "pages" }, { VISITORS: "ingest" }, {}],
   [{ visitors: "none" }, { VISITORS: "no" }, {}],
+  [{ windows: "likes,plays" }, { WINDOWS: "views,likes,plays" }, {}],
+  [{ windows: "none", history: "*" }, { WINDOWS: "", HISTORY: "*" }, {}],
 ])("%j given later sets %j, and in firebase.json %j", async (options, changedParameters, databaseSettings) => {
   expect(await chosen(options, DONE)).toMatchObject({ changedParameters, databaseSettings });
   expect(Object.keys((await chosen(options, DONE)).databaseSettings)).toEqual(Object.keys(databaseSettings));
+});
+
+test.each<[present: string[] | "all", values: Values, ChoiceOptions, needed: string[] | "all"]>([
+  [["mine"], {}, {}, ["mine"]],
+  ["all", {}, { history: "likes" }, "all"],
+  [["mine", "views"], { WINDOWS: "views" }, { windows: "likes" }, ["mine", "views", "likes"]],
+  [["views", "mine"], { WINDOWS: "views" }, { windows: "none" }, ["mine"]],
+  [["views"], { MIRRORS: "likes=posts/{name}.likes" }, {}, ["views", "likes"]],
+  ["all", { WINDOWS: "*" }, { windows: "none" }, []],
+  [["mine"], { WINDOWS: "*" }, { windows: "none" }, ["mine"]],
+  [["mine"], { DIRECT: "no" }, {}, "all"],
+])("needsFunctions %j with %j and %j: %j", async (functions, values, options, needed) => {
+  const choice = await chosen(options, { ...DONE, rules: { ...RULES, functions }, values });
+  expect(choice.functions).toEqual(needed);
 });
 
 test("none empties a list", async () => {

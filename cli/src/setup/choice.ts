@@ -1,10 +1,11 @@
 /** The developer's choice, from options or from questions on a terminal. An option that is left out keeps the project's value. */
 import { type CANCEL_SYMBOL, isCancel, select, text } from "@clack/prompts";
-import { type Edition, regionsNear } from "../../../functions/src/decisions.ts";
+import { type Edition, isGroup, listItems, regionsNear } from "../../../functions/src/decisions.ts";
 import { CommandError, FAILED, INTERRUPTED, WRONG_USAGE } from "../commandError.ts";
 import type { CurrentSettings } from "./currentSettings.ts";
 import { parametersFor, type Values } from "./dotenv.ts";
 import { assertLocation, isNear, locationProblem } from "./location.ts";
+import { neededGroups } from "./neededGroups.ts";
 import type { RulesChoice } from "./rules/composed.ts";
 import type { Packaging } from "./tallysFunctions.ts";
 
@@ -20,7 +21,13 @@ const GROUP_LISTS = {
 } as const;
 type GroupList = keyof typeof GROUP_LISTS;
 
+/** Parameters that are lists of groups, by option. The rules have nothing of them. `*` is all counters. */
+const GROUP_PARAMETERS = { windows: "WINDOWS", history: "HISTORY" } as const;
+type GroupParameter = keyof typeof GROUP_PARAMETERS;
+
 export interface Choice extends RulesChoice {
+  /** Whether an app without functions lists its largest counters: their index is the only one that it needs. */
+  readonly leaderboards: boolean;
   readonly packaging: Packaging;
   readonly database: string;
   readonly edition: Edition;
@@ -32,8 +39,10 @@ export interface Choice extends RulesChoice {
   readonly changedParameters: Values;
 }
 
-export interface ChoiceOptions extends Readonly<Partial<Record<GroupList, string>>> {
+export interface ChoiceOptions extends Readonly<Partial<Record<GroupList | GroupParameter, string>>> {
   readonly limits?: boolean;
+  readonly withoutFunctions?: boolean;
+  readonly leaderboards?: boolean;
   readonly as?: Packaging;
   readonly location?: string;
   readonly database?: string;
@@ -49,7 +58,7 @@ export function parseGroups(option: string, list: string): string[] {
 }
 
 function groupsProblem(list: string): string | undefined {
-  const isGroups = list.split(",").every((one) => /^[\w.~-]+$/.test(one.trim()));
+  const isGroups = list.split(",").every((one) => isGroup(one.trim()));
   if (isGroups) return undefined;
   return `${JSON.stringify(list)}: name groups with letters, digits, _, -, . or ~, separated by commas, or none`;
 }
@@ -59,6 +68,8 @@ function groupsProblem(list: string): string | undefined {
  * @throws CommandError for a value that is not accepted, or contradicts what is there
  */
 export async function choose(options: ChoiceOptions, ask: boolean, present: CurrentSettings): Promise<Choice> {
+  const hasFunctions = !options.withoutFunctions;
+  if (!hasFunctions) refuseWhatNeedsFunctions(options, present);
   const groups = await chooseGroups(options, ask, present);
   const location = await askText(
     "Where is your Firestore database, such as nam5 or europe-west1? The Firebase console shows it. If there is none yet, it is created here",
@@ -69,14 +80,18 @@ export async function choose(options: ChoiceOptions, ask: boolean, present: Curr
   );
   const isLocationGiven = options.location !== undefined || location !== present.location;
   assertLocation(location, isLocationGiven ? "--location" : present.locationSource);
-  const packaging = await choosePackaging(options.as, ask, present.packaging);
+  const packaging = await choosePackaging(options.as, ask && hasFunctions, present.packaging);
   const { database, hasFunctionsEntry, values } = present;
   const { edition = present.edition, collection = present.collection } = options;
   const region = isNear(values.LOCATION, location) ? (values.LOCATION as string) : regionsNear(location)[0];
   const visitors = visitorsParameter(groups, values.VISITORS);
+  const groupParameters = groupParametersOf(options, values);
   return {
     ...groups,
+    functions: neededGroups(present.rules?.functions ?? [], values, { ...values, ...groupParameters }),
+    hasFunctions,
     limits: options.limits ?? present.rules?.limits ?? false,
+    leaderboards: options.leaderboards ?? false,
     packaging,
     database,
     edition,
@@ -86,15 +101,56 @@ export async function choose(options: ChoiceOptions, ask: boolean, present: Curr
       ...((isLocationGiven || (ask && !hasFunctionsEntry)) && { location }),
       ...(options.edition !== undefined && { edition }),
     },
-    initialParameters: parametersFor({ region, database, edition, collection, visitors: groups.visitors }),
+    initialParameters: {
+      ...parametersFor({ region, database, edition, collection, visitors: groups.visitors }),
+      ...groupParameters,
+    },
     changedParameters: {
       ...(isLocationGiven && { LOCATION: region }),
       ...(options.edition !== undefined && { EDITION: edition }),
       ...(options.collection !== undefined && { COLLECTION: collection }),
       ...(options.collection !== undefined && eventsParameter(collection, values)),
       ...(groups.areVisitorsGiven && { VISITORS: visitors }),
+      ...groupParameters,
     },
   };
+}
+
+const NEED_FUNCTIONS = ["stock", "visitors", "windows", "history"] as const;
+
+/** @throws CommandError naming what needs functions, or if the project has them */
+function refuseWhatNeedsFunctions(options: ChoiceOptions, { rules, packaging }: CurrentSettings): void {
+  const inRules = (name: string) => (name === "stock" || name === "visitors") && rules?.[name].join(",");
+  const needing = NEED_FUNCTIONS.map((name) => [name, options[name] ?? (inRules(name) || "none")] as const);
+  const [name, groups] = needing.find(([, list]) => list.trim() !== "none") ?? [];
+  if (name !== undefined)
+    throw new CommandError(
+      WRONG_USAGE,
+      `--${name} ${groups} needs the functions, which compute it: leave out --without-functions, or --${name}`,
+    );
+  if (options.as !== undefined)
+    throw new CommandError(
+      WRONG_USAGE,
+      `--as ${options.as} is about the functions: leave it or --without-functions out`,
+    );
+  if (packaging !== undefined || rules?.hasFunctions)
+    throw new CommandError(
+      FAILED,
+      "this project has Tally's functions, and counters in use may need them to go on: leave out --without-functions. If the functions " +
+        "were never deployed, run `npx firestore-tally remove` first. Then run this again",
+    );
+}
+
+/** An option adds its groups to the parameter; `none` empties it. */
+function groupParametersOf(options: ChoiceOptions, present: Values): Values {
+  const given = Object.entries(GROUP_PARAMETERS).flatMap(([option, name]): [string, string][] => {
+    const list = options[option as GroupParameter];
+    if (list === undefined) return [];
+    const added = list.trim() === "*" ? ["*"] : parseGroups(option, list);
+    const all = added.length === 0 ? added : [...new Set([...listItems(present[name] ?? ""), ...added])];
+    return [[name, all.includes("*") ? "*" : all.join(",")]];
+  });
+  return Object.fromEntries(given);
 }
 
 /** If EVENTS_COLLECTION names the counters' collection, it follows that collection. */
@@ -113,7 +169,8 @@ async function chooseGroups(options: ChoiceOptions, ask: boolean, { rules }: Cur
   let areVisitorsGiven = false;
   for (const [name, list] of Object.entries(GROUP_LISTS) as [GroupList, (typeof GROUP_LISTS)[GroupList]][]) {
     const shown = rules ? rules[name].join(",") || "none" : list.default;
-    const reply = await askText(list.question, shown, options[name], ask, groupsProblem);
+    const isAsked = ask && !(options.withoutFunctions && (name === "stock" || name === "visitors"));
+    const reply = await askText(list.question, shown, options[name], isAsked, groupsProblem);
     const groups = parseGroups(name, reply);
     if (name === "visitors") areVisitorsGiven = options.visitors !== undefined || reply !== shown;
     // An option adds its groups to the list; `none` empties it. A reply to the question replaces the list.

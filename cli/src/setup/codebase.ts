@@ -20,6 +20,7 @@ import {
   SDK_DEPENDENCIES,
 } from "./kitPackage.ts";
 import { VERSION } from "./packaged.ts";
+import { joinPath } from "./project.ts";
 
 /** The name of a package's tarball, as `npm pack` makes it. */
 const tarballOf = (name: string) => `${name}-${VERSION}.tgz`;
@@ -88,7 +89,7 @@ export function codebaseChanges(files: Files, options: CodebaseOptions): Codebas
 }
 
 function tarballChange(files: Files, folder: string, packages: string, name: string): FileChange {
-  const path = `${folder}/${tarballOf(name)}`;
+  const path = joinPath(folder, tarballOf(name));
   const content = readTarball(packages, name);
   return { kind: "binary", path, content, isThere: files.bytes(path)?.equals(content) === true };
 }
@@ -166,6 +167,11 @@ function isWhole(tarball: Buffer | undefined): boolean {
   } catch {
     return false;
   }
+}
+
+/** Without functions, the client's tarball is in the folder of the app. */
+export function clientTarball(files: Files, folder: string, packages: string | undefined): ChangesWithNotes {
+  return { changes: packages === undefined ? [] : [tarballChange(files, folder, packages, CLIENT)], notes: [] };
 }
 
 /** Tarballs are copied into the project, because Cloud Build and fresh clones install from there. */

@@ -21,6 +21,13 @@ export function defineSetup(program: Command): void {
     .option("--once <groups>", "groups that count once for each signed-in user (default: likes)")
     .option("--stock <groups>", "groups that are stock and sell out (default: none)")
     .option("--visitors <groups>", "groups whose visitors are counted, too (default: none)")
+    .option("--windows <groups>", "groups with totals of today, this week and this month, or * (default: none)")
+    .option("--history <groups>", "groups whose past totals are kept, or * (default: none)")
+    .option(
+      "--without-functions",
+      "rules alone: all increments go to the counter document; init adds the functions later",
+    )
+    .option("--leaderboards", "with --without-functions: also the index of getTopCounters")
     .option("--limits", "add rate limits to the rules, for documents of your own")
     .addOption(
       new Option("--as <packaging>", "how the functions are deployed (default: codebase)").choices(["codebase", "kit"]),

@@ -13,7 +13,13 @@ const TALLY = {
   runtime: "nodejs24",
   predeploy: ['npm --prefix "$RESOURCE_DIR" install'],
 };
-const KIT = { database: "(default)", location: undefined, edition: undefined, codebase: "none" as const };
+const KIT = {
+  database: "(default)",
+  location: undefined,
+  edition: undefined,
+  hasFunctions: true,
+  codebase: "none" as const,
+};
 
 /** What `init` writes. */
 function added(before: object, wanted: Partial<Wanted>) {

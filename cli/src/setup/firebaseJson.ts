@@ -86,10 +86,11 @@ export function firestoreFilesIn(text: string | undefined, database: string): Fi
 
 export interface Wanted {
   readonly database: string;
-  readonly firestoreFiles: Pick<FirestoreFiles, "rules" | "indexes">;
+  readonly firestoreFiles: { readonly rules: string; readonly indexes: string | undefined };
   /** The location and edition that the Firebase CLI gives to a database that it creates. */
   readonly location: string | undefined;
   readonly edition: Edition | undefined;
+  readonly hasFunctions: boolean;
   /** The position of Tally's codebase in the list; `new` adds one, `none` leaves the functions as they are. */
   readonly codebase: "none" | "new" | number;
 }
@@ -98,8 +99,10 @@ export function addToFirebaseJson(before: string | undefined, wanted: Wanted): s
   let text = withFirestore(before ?? "{}\n", wanted);
   if (wanted.codebase !== "none") text = withCodebase(text, wanted.codebase);
   const { emulators } = readJson(FIREBASE_JSON, text);
-  if (!emulators) return setIn(text, ["emulators"], EMULATORS);
-  for (const [name, emulator] of Object.entries(EMULATORS))
+  const { auth, firestore } = EMULATORS;
+  const needed = wanted.hasFunctions ? EMULATORS : { auth, firestore };
+  if (!emulators) return setIn(text, ["emulators"], needed);
+  for (const [name, emulator] of Object.entries(needed))
     if (!Object.hasOwn(emulators, name)) text = setIn(text, ["emulators", name], emulator);
   return text;
 }

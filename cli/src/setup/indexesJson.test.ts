@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { addIndexes, indexesOf, removeIndexes } from "./indexesJson.ts";
+import { addIndexes, indexesOf, removeIndexes, staleIndexes } from "./indexesJson.ts";
 
 const shipped = readFileSync(new URL("../../../firestore.indexes.json", import.meta.url), "utf8");
 const tally = indexesOf(shipped, "counters", "standard");
@@ -39,6 +39,28 @@ test("another collection of the counters has their indexes", () => {
   const groups = [...indexes, ...fieldOverrides].map(({ collectionGroup }) => collectionGroup);
   expect(groups).toContain("tallies");
   expect(groups).not.toContain("counters");
+});
+
+test.each<[parameters: Record<string, string>, edition: "standard" | "enterprise", fields: string[]]>([
+  [{ WINDOWS: "", REGIONS: "us=(default), eu=eu" }, "standard", []],
+  [{ WINDOWS: "likes", REGIONS: "" }, "standard", ["windows"]],
+  [{ WINDOWS: "*", REGIONS: "us=(default), eu=eu" }, "standard", ["windows", "globalWindows"]],
+  [{ WINDOWS: "*" }, "enterprise", []],
+])("%j on %s have indexes of %j, which go with the choice", (parameters, edition, fields) => {
+  const own = indexesOf(shipped, "counters", edition, parameters);
+  const of = (all: typeof own) =>
+    all.indexes
+      .flatMap((index) => index.fields.map((field) => (field as { fieldPath: string }).fieldPath))
+      .filter((path) => path.includes("indows."));
+  const wanted = fields.flatMap((field) =>
+    ["day", "week", "month"].flatMap((window) => [`${field}.${window}.until`, `${field}.${window}.total`]),
+  );
+  expect(of(own)).toEqual(wanted);
+  const { text } = addIndexes(PATH, undefined, own);
+  const none = indexesOf(shipped, "counters", edition);
+  const left = (knowsWindows: boolean) =>
+    of(JSON.parse(removeIndexes(PATH, text, staleIndexes(shipped, ["counters"], none, knowsWindows))));
+  expect([left(true), left(false)]).toEqual([[], wanted]);
 });
 
 test("on Enterprise there are the indexes of the sweep and TTL policies alone", () => {

@@ -1,6 +1,8 @@
 /** The file of Firestore's indexes: Tally's entries among those of the app. */
 import { isDeepStrictEqual } from "node:util";
 import { EDITIONS, type Edition } from "../../../functions/src/decisions.ts";
+import { windowIndexes } from "../windowIndexes.ts";
+import type { Values } from "./dotenv.ts";
 import { append, readJson, removeIn } from "./json.ts";
 
 interface Index {
@@ -50,16 +52,32 @@ const indexesOnEnterprise = (collectionGroup: string): Index[] =>
  * has one by default, and an index entry that changes costs write units.
  *
  * @param collection  the collection of the counters, which is `counters` in the shipped file
+ * @param parameters  of the functions: they decide about the indexes of windows
  */
-export function indexesOf(tally: string, collection: string, edition: Edition): Required<Indexes> {
+export function indexesOf(
+  tally: string,
+  collection: string,
+  edition: Edition,
+  parameters: Values = {},
+): Required<Indexes> {
   const all = JSON.parse(tally) as Required<Indexes>;
   const isWanted = ({ ttl }: FieldOverride) => edition === "standard" || ttl === true;
-  const indexes = edition === "standard" ? all.indexes : indexesOnEnterprise("counters");
+  const indexes =
+    edition === "standard" ? [...all.indexes, ...windowIndexes(parameters)] : indexesOnEnterprise("counters");
   const fieldOverrides = all.fieldOverrides.filter(isWanted);
   const renamed = <T extends { readonly collectionGroup: string }>(one: T): T =>
     one.collectionGroup === "counters" ? { ...one, collectionGroup: collection } : one;
   return { indexes: indexes.map(renamed), fieldOverrides: fieldOverrides.map(renamed) };
 }
+
+/** All that `getTopCounters` needs without functions. */
+export function leaderboardIndex(tally: string, collection: string, edition: Edition): Required<Indexes> {
+  const { indexes } = indexesOf(tally, collection, edition);
+  const isOfTotal = ({ fields }: Index) => fields.some((field) => isDeepStrictEqual(field, TOTAL));
+  return { indexes: indexes.filter(isOfTotal), fieldOverrides: [] };
+}
+
+const TOTAL = { fieldPath: "total", order: "DESCENDING" };
 
 /**
  * Adds what is missing. An override of the app for the same field stays.
@@ -80,13 +98,24 @@ export function addIndexes(path: string, before: string | undefined, tally: Requ
   return { text, differing };
 }
 
-/** Tally's entries for these collections, in both editions, without the wanted entries. */
+/** Those of any project. */
+const ALL_WINDOWS: Values = { WINDOWS: "*", REGIONS: "*" };
+
+/**
+ * Tally's entries for these collections, in both editions, without the wanted entries.
+ *
+ * @param knowsWindows  whether those of windows are among them
+ */
 export function staleIndexes(
   tally: string,
   collections: readonly string[],
   wanted: Required<Indexes>,
+  knowsWindows = true,
 ): Required<Indexes> {
-  const all = collections.flatMap((collection) => EDITIONS.map((edition) => indexesOf(tally, collection, edition)));
+  const parameters = knowsWindows ? ALL_WINDOWS : {};
+  const all = collections.flatMap((collection) =>
+    EDITIONS.map((edition) => indexesOf(tally, collection, edition, parameters)),
+  );
   return {
     indexes: all
       .flatMap(({ indexes }) => indexes)

@@ -43,6 +43,54 @@ test("init adds Tally, a second init and an upgrade change nothing, and remove l
   expect(json(firebase as string).functions).toBeUndefined();
 });
 
+test("without functions: rules, the client, and the index of leaderboards if it is asked for; upgrade and remove leave it so", async () => {
+  const { init, upgrade, remove, files, read } = createProject();
+  const before = files();
+  const first = await init({ withoutFunctions: true });
+  expect(first.paths).toEqual(["counters.js", "db/rules", "firebase.json", "package.json"]);
+  expect(first.nextCommand).toBe("npm install && npx firebase-tools deploy --only firestore");
+  expect(read("db/rules")).toMatch(/function hasFunctions\(\) \{\s+return false;/);
+  expect(Object.keys(json(read("firebase.json")).emulators)).toEqual(["auth", "firestore"]);
+  expect((await init({ withoutFunctions: true, open: "claps", leaderboards: true })).paths).toEqual([
+    "db/indexes.json",
+    "db/rules",
+  ]);
+  expect(json(read("db/indexes.json"))).toMatchObject({
+    indexes: [{ fields: [{ fieldPath: "group" }, { fieldPath: "total" }] }],
+  });
+  expect(await upgrade()).toMatchObject({
+    paths: [],
+    notes: [],
+    nextCommand: "npx firebase-tools deploy --only firestore",
+  });
+  expect((await init({ withoutFunctions: true })).paths).toEqual([]);
+  await remove();
+  const { "counters.js": _, "db/indexes.json": __, "firebase.json": ___, ...left } = files();
+  expect(before).toMatchObject(left);
+
+  const bare = createProject({ "package.json": APP["package.json"] as string });
+  await bare.init({ withoutFunctions: true, packages: createTarballs().packages });
+  expect(json(bare.read("firebase.json")).firestore).toEqual({ rules: "firestore.rules" });
+  expect(json(bare.read("package.json")).dependencies["firestore-tally"]).toBe("file:firestore-tally-0.1.0.tgz");
+  expect(bare.files()["firestore-tally-0.1.0.tgz"]).toBeDefined();
+});
+
+test("without functions, what needs them is refused, as are servers and projects that have them", async () => {
+  const withoutFunctions = true;
+  const { init, files } = createProject();
+  const before = files();
+  for (const option of ["stock", "visitors", "windows", "history"])
+    await expect(init({ withoutFunctions, [option]: "views" })).rejects.toThrow(
+      `--${option} views needs the functions`,
+    );
+  await expect(init({ withoutFunctions, as: "kit" })).rejects.toThrow("--as kit is about the functions");
+  expect(files()).toEqual(before);
+  await init();
+  await expect(init({ withoutFunctions })).rejects.toThrow("this project has Tally's functions");
+  const server = createProject({ "package.json": '{ "dependencies": { "firebase-admin": "^14.0.0" } }' });
+  await expect(server.init({ withoutFunctions })).rejects.toThrow("servers count on shards");
+});
+
 test("a codebase of the app's own that exports the kit's functions gets parameters, and nothing else", async () => {
   const own = {
     "functions/package.json": '{ "main": "lib/index.js", "dependencies": { "firestore-tally-kit": "^0.1.0" } }',

@@ -6,13 +6,13 @@ import { CommandError, FAILED, WRONG_USAGE } from "../commandError.ts";
 import { carryOut, type Plan, type SetupOptions } from "./carryOut.ts";
 import { type FileChange, textChange } from "./changes.ts";
 import { type Choice, type ChoiceOptions, choose } from "./choice.ts";
-import { type ChangesWithNotes, clientVersion, codebaseChanges, withDependency } from "./codebase.ts";
+import { type ChangesWithNotes, clientTarball, clientVersion, codebaseChanges, withDependency } from "./codebase.ts";
 import { withValues } from "./dotenv.ts";
 import { addToFirebaseJson, CODEBASE, FIREBASE_JSON } from "./firebaseJson.ts";
-import { addIndexes, indexesOf, removeIndexes, staleIndexes } from "./indexesJson.ts";
+import { addIndexes, indexesOf, leaderboardIndex, removeIndexes, staleIndexes } from "./indexesJson.ts";
 import { databaseNotes, kitNotes, parameterNotes, projectNotes, sampleNotes } from "./initNotes.ts";
 import { CLIENT, foreignFilesIn, hasForeignCode, KIT } from "./kitPackage.ts";
-import { deployCommand, firstCommand } from "./nextCommand.ts";
+import { addCommand, deployCommand, firstCommand } from "./nextCommand.ts";
 import { PAGES, packaged, VERSION } from "./packaged.ts";
 import { peerNotes } from "./peers.ts";
 import { frameworkOf, joinPath, MANIFEST, type Project, readProject, rulesOrIndexesText } from "./project.ts";
@@ -46,13 +46,15 @@ export async function prepareInit(
       WRONG_USAGE,
       `neither ${FIREBASE_JSON} nor ${MANIFEST} is in ${folder}, and no ${FIREBASE_JSON} is above. Run init in your project's folder`,
     );
-  refuseForeignFolder(project, options.as);
+  if (options.withoutFunctions) refuseServer(project);
+  else refuseForeignFolder(project, options.as);
   const choice = await choose(options, ask, project.settings);
   return { folder, plan: planInit(project, choice, options.packages) };
 }
 
 function planInit(project: Project, choice: Choice, packages?: string): Plan {
-  const { firestoreFiles, read, functions } = project;
+  const { firestoreFiles, read, functions, settings } = project;
+  const { hasFunctions } = choice;
   if (choice.packaging === "kit" && packages !== undefined)
     throw new CommandError(
       WRONG_USAGE,
@@ -61,13 +63,16 @@ function planInit(project: Project, choice: Choice, packages?: string): Plan {
   const rules = addRules(rulesOrIndexesText(project, "rules"), packaged("firestore.rules"), VERSION, choice);
   if ("refused" in rules) throw new CommandError(FAILED, `${firestoreFiles.rules}: ${rules.refused}`);
   const indexes = indexChanges(project, choice);
-  const code = functionsChanges(project, choice, packages);
+  const code = hasFunctions
+    ? functionsChanges(project, choice, packages)
+    : clientTarball(project, project.app.folder, packages);
   const client = appChanges(project, choice, packages);
   const isForeign = functions?.position !== undefined && hasForeignCode(project, functions.folder);
-  const codebase = choice.packaging === "kit" || isForeign ? "none" : (functions?.position ?? "new");
+  const codebase = !hasFunctions || choice.packaging === "kit" || isForeign ? "none" : (functions?.position ?? "new");
   const firebaseJson = addToFirebaseJson(read(FIREBASE_JSON), {
     database: choice.database,
-    firestoreFiles,
+    firestoreFiles: { ...firestoreFiles, indexes: indexes.isNeeded ? firestoreFiles.indexes : undefined },
+    hasFunctions,
     codebase,
     location: choice.databaseSettings.location,
     edition: choice.databaseSettings.edition,
@@ -75,13 +80,16 @@ function planInit(project: Project, choice: Choice, packages?: string): Plan {
   // The order lets a killed run resume. Rules and indexes record the choice. The dependency on the client records that the sample was
   // written. firebase.json is last: it marks the end.
   const changes: FileChange[] = [
-    textChange(firestoreFiles.indexes, read(firestoreFiles.indexes), indexes.text),
+    ...(indexes.isNeeded ? [textChange(firestoreFiles.indexes, read(firestoreFiles.indexes), indexes.text)] : []),
     textChange(firestoreFiles.rules, read(firestoreFiles.rules), rules.text),
     ...code.changes,
     ...client.changes,
     textChange(FIREBASE_JSON, read(FIREBASE_JSON), firebaseJson),
   ];
   const isFirst = functions?.position === undefined;
+  const isAdded = hasFunctions && settings.rules?.hasFunctions === false;
+  const first = () =>
+    isAdded && choice.packaging === "codebase" ? addCommand(project) : firstCommand(project, choice.packaging);
   return {
     changes,
     notes: [
@@ -89,11 +97,12 @@ function planInit(project: Project, choice: Choice, packages?: string): Plan {
       ...indexes.notes,
       ...peerNotes(project),
       ...projectNotes(project),
+      ...(isAdded ? [ADDED] : []),
       ...databaseNotes(project, choice),
       ...code.notes,
       ...client.notes,
     ],
-    nextCommand: isFirst ? firstCommand(project, choice.packaging) : deployCommand(project, changes),
+    nextCommand: hasFunctions && isFirst ? first() : deployCommand(project, changes),
     readOn: `${PAGES}/setup.md#what-you-will-see`,
   };
 }
@@ -121,18 +130,37 @@ function refuseForeignFolder(project: Project, as?: string): void {
     );
 }
 
+const ADDED =
+  "the rules now let clients write shards, which the functions count: deploy the functions first, then the rules. Counters in use go on";
+
+/** @throws CommandError if the app counts on a server, which writes shards */
+function refuseServer({ app }: Project): void {
+  if (frameworkOf(app) === "a server")
+    throw new CommandError(
+      FAILED,
+      `${joinPath(app.folder, MANIFEST)} depends on firebase-admin alone: servers count on shards, which need the functions. Leave out --without-functions`,
+    );
+}
+
 /** Tally's indexes for this choice. Removes those of an earlier choice. */
-function indexChanges(project: Project, { collection, edition }: Choice) {
+function indexChanges(project: Project, choice: Choice) {
+  const { collection, edition, initialParameters, changedParameters } = choice;
   const { firestoreFiles } = project;
   const present = project.settings;
   const shipped = packaged("firestore.indexes.json");
-  const wanted = indexesOf(shipped, collection, edition);
+  const parameters = { ...initialParameters, ...present.values, ...changedParameters };
+  const isNeeded = choice.hasFunctions || choice.leaderboards;
+  const wanted = choice.hasFunctions
+    ? indexesOf(shipped, collection, edition, parameters)
+    : leaderboardIndex(shipped, collection, edition);
+  // The parameters of a kit may be in no file here.
+  const knowsWindows = parameters.WINDOWS !== undefined;
   const collections = [present.collection, present.values.COLLECTION ?? present.collection];
   const before = rulesOrIndexesText(project, "indexes");
   const stale =
     before === undefined
       ? undefined
-      : removeIndexes(firestoreFiles.indexes, before, staleIndexes(shipped, collections, wanted));
+      : removeIndexes(firestoreFiles.indexes, before, staleIndexes(shipped, collections, wanted, knowsWindows));
   const { text, differing } = addIndexes(firestoreFiles.indexes, stale, wanted);
   const notes =
     differing.length === 0
@@ -141,7 +169,7 @@ function indexChanges(project: Project, { collection, edition }: Choice) {
           `${firestoreFiles.indexes} has overrides of its own for ${differing.join(", ")}: take them out if your queries do not need them. ` +
             `Tally needs no index of these fields, and a busy counter takes fewer writes with one: ${PAGES}/configuration.md#rules-and-indexes`,
         ];
-  return { text, notes };
+  return { isNeeded, text, notes };
 }
 
 function functionsChanges(project: Project, choice: Choice, packages: string | undefined): ChangesWithNotes {
@@ -170,7 +198,8 @@ function appChanges(project: Project, choice: Choice, packages: string | undefin
   const before = read(path);
   if (before === undefined) return { changes: [], notes: [] };
   const isThere = CLIENT in app.dependencies;
-  const version = clientVersion(app.folder, functions?.folder ?? CODEBASE, packages);
+  const tarballs = choice.hasFunctions ? (functions?.folder ?? CODEBASE) : app.folder;
+  const version = clientVersion(app.folder, tarballs, packages);
   const after = isThere && packages === undefined ? before : withDependency(before, CLIENT, version);
   const manifest = textChange(path, before, after);
   if (isThere) return { changes: [manifest], notes: [] };

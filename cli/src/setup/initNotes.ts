@@ -24,7 +24,7 @@ export function projectNotes(project: Project): string[] {
   if (rules === undefined || !hasRules(rules))
     notes.push(
       `${firestoreFiles.rules} has no rules yet. The next deployment replaces the rules in the console with this file. To keep them, run ` +
-        `\`${firebaseCommand(app)} init firestore\`, which downloads them, or copy them into ${firestoreFiles.rules}. Then run init again`,
+        `\`${firebaseCommand(app)} init firestore\`, which downloads them, or copy them into ${firestoreFiles.rules}. Then run this again`,
     );
   if (firestoreFiles.sharedWith.length > 0)
     notes.push(

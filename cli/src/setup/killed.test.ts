@@ -55,6 +55,11 @@ test.each<
 >([
   ["init", () => {}, ({ init }, operations) => init({ ...OPTIONS, database: "eu" }, operations)],
   [
+    "an init that adds the functions",
+    ({ init }) => init({ withoutFunctions: true, leaderboards: true }),
+    ({ init }, operations) => init(OPTIONS, operations),
+  ],
+  [
     "a second init",
     ({ init }) => init(),
     ({ init }, operations) => init({ ...OPTIONS, edition: "enterprise" }, operations),

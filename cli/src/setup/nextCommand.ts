@@ -13,6 +13,19 @@ export function firstCommand(project: Project, packaging: Packaging): string {
   return [...appInstall(project), install].join(" && ");
 }
 
+/** After an `init` that adds the functions to an app that had none: its rules may let clients write shards only if the functions count them. */
+export function addCommand(project: Project): string {
+  const { app, database } = project;
+  const firebase = firebaseCommand(app);
+  const firestore = database === DEFAULT_DATABASE ? "firestore" : `firestore:${database}`;
+  return [
+    ...appInstall(project),
+    `npm install --prefix ${CODEBASE}`,
+    `${firebase} deploy --only functions:${CODEBASE}`,
+    `${firebase} deploy --only ${firestore}`,
+  ].join(" && ");
+}
+
 function tryCommand(project: Project): string {
   const emulators = `emulators:start${project.has(".firebaserc") ? "" : " --project demo-app"}`;
   return [

@@ -73,7 +73,8 @@ export function planRemove(project: Project): Plan {
  * codebase does not deploy. The entry is removed first: a killed run that resumes finds the folder by its content.
  */
 function functionsChanges(project: Project): ChangesWithNotes {
-  const { functions, app, has, read } = project;
+  const { functions, app, has, read, settings } = project;
+  if (functions === undefined && settings.rules?.hasFunctions === false) return { changes: [], notes: [] };
   if (functions === undefined)
     return {
       changes: [],

@@ -42,6 +42,36 @@ test("a second run takes each option to all files, and leaves the others", async
   expect(read("db/indexes.json")).not.toContain("tallies");
 });
 
+test("a second run adds the functions to a project that had none: they are to be deployed before the rules", async () => {
+  const [later, atOnce] = [createProject(), createProject()];
+  await later.init({ withoutFunctions: true, open: "claps", leaderboards: true });
+  const { notes, nextCommand } = await later.init({ windows: "claps" });
+  expect(notes).toEqual(expect.arrayContaining(including("deploy the functions first, then the rules")));
+  expect(nextCommand).toBe(
+    "npm install && npm install --prefix tally && npx firebase-tools deploy --only functions:tally && npx firebase-tools deploy --only firestore",
+  );
+  await atOnce.init({ open: "claps", windows: "claps" });
+  const [made, expected] = [later.files(), atOnce.files()].map((files) => ({
+    ...files,
+    "firebase.json": json(files["firebase.json"] as string),
+  }));
+  expect(made).toEqual(expected);
+});
+
+test("windows have indexes as long as the parameters choose them", async () => {
+  const { init, upgrade, read, edit } = createProject();
+  const indexes = () => read("db/indexes.json").match(/[a-zA-Z]*indows\.\w+\.until/g)?.length ?? 0;
+  await init({ windows: "views", history: "*" });
+  expect(read("tally/.env").match(/^(WINDOWS|HISTORY)=.*$/gm)).toEqual(["WINDOWS=views", "HISTORY=*"]);
+  expect(indexes()).toBe(3);
+  edit("tally/.env", "REGIONS=", "REGIONS=us=(default), eu=eu");
+  await upgrade();
+  expect(indexes()).toBe(6);
+  expect((await init()).paths).toEqual([]);
+  await init({ windows: "none" });
+  expect(indexes()).toBe(0);
+});
+
 test("a second run tells what edits by hand contradict", async () => {
   const { init, edit, write } = createProject();
   await init({ location: "eur3", edition: "standard", visitors: "views" });

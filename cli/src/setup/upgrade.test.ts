@@ -68,17 +68,30 @@ test("an upgrade wants markers, keeps the policy, and says what it adds", async 
   await expect(upgrade()).rejects.toThrow("db/rules: ");
   await init({ open: "views,claps" });
   edit("db/rules", "return by == 1;", "return by <= 3;");
+  edit("db/rules", /function needsFunctions\(\) \{[^}]*\}\n/, "");
   edit("tally/.env", /^MIRRORS=.*\n/m, "GONE=1\n");
+  edit("tally/.env", "HISTORY=\n", "HISTORY=claps\n");
   edit("tally/package.json", "^0.1.0", "^0.0.9");
   edit("db/indexes.json", /,\s*\{ "collectionGroup": "tallyKeys", "fieldPath": "tat".*\}/, "");
   edit("firebase.json", /,\s*"predeploy": \[.*\]/, "");
   const { paths, notes, nextCommand } = await upgrade();
-  expect(paths).toEqual(["db/indexes.json", "firebase.json", "tally/.env", "tally/package.json"]);
+  expect(paths).toEqual(["db/indexes.json", "db/rules", "firebase.json", "tally/.env", "tally/package.json"]);
   expect(nextCommand).toBe("npm install --prefix tally && npx firebase-tools deploy --only firestore,functions:tally");
   expect(read("db/rules")).toContain("return by <= 3;");
+  expect(read("db/rules")).toMatch(/needsFunctions\(\) \{\s+return counterGroup\(\) in \['claps'\];/);
   expect(read("tally/package.json")).toContain("^0.1.0");
   expect(json(read("firebase.json")).functions[0].predeploy).toEqual(['npm --prefix "$RESOURCE_DIR" install']);
   expect(notes).toEqual(
     including("tally/.env has new parameters: MIRRORS", "sets GONE, which 0.1.0 does not have: remove it"),
   );
+});
+
+test("HISTORY_DAYS=0 of an older version becomes valid, and still keeps no history", async () => {
+  const { init, upgrade, read, edit } = createProject();
+  await init();
+  edit("db/rules", /function needsFunctions\(\) \{[^}]*\}\n/, "");
+  edit("tally/.env", /HISTORY=\nHISTORY_DAYS=30/, "HISTORY_DAYS=0 # none");
+  await upgrade();
+  expect(read("tally/.env").match(/^HISTORY\w*=.*$/gm)).toEqual(["HISTORY_DAYS=30 # none", "HISTORY="]);
+  expect(read("db/rules")).toMatch(/needsFunctions\(\) \{\s+return counterGroup\(\) in \[\];/);
 });

@@ -1,14 +1,21 @@
 /** `npx firestore-tally upgrade`: brings rules, indexes, functions and client of a project to this version. The policy stays. */
-import { regionsNear } from "../../../functions/src/decisions.ts";
+import { DEFAULT_PARAMETERS, regionsNear } from "../../../functions/src/decisions.ts";
 import { CommandError, FAILED } from "../commandError.ts";
 import { carryOut, type Plan, type SetupOptions } from "./carryOut.ts";
 import { type FileChange, textChange } from "./changes.ts";
-import { type ChangesWithNotes, clientVersion, codebaseChanges, upgradedVersion, withDependency } from "./codebase.ts";
-import { parametersFor, unknownIn } from "./dotenv.ts";
+import {
+  type ChangesWithNotes,
+  clientTarball,
+  clientVersion,
+  codebaseChanges,
+  upgradedVersion,
+  withDependency,
+} from "./codebase.ts";
+import { parametersFor, unknownIn, type Values } from "./dotenv.ts";
 import { CODEBASE, FIREBASE_JSON, withCodebase } from "./firebaseJson.ts";
 import { addIndexes, indexesOf } from "./indexesJson.ts";
 import { CLIENT, hasForeignCode, KIT } from "./kitPackage.ts";
-
+import { groupsThatNeedFunctions } from "./neededGroups.ts";
 import { deployCommand } from "./nextCommand.ts";
 import { PAGES, packaged, VERSION } from "./packaged.ts";
 import { firebaseCommand, joinPath, MANIFEST, type Project, readProject } from "./project.ts";
@@ -31,16 +38,19 @@ export async function upgrade(options: UpgradeOptions): Promise<void> {
 export function planUpgrade(project: Project, packages?: string): Plan {
   const { firestoreFiles, read } = project;
   const before = read(firestoreFiles.rules) ?? "";
-  const rules = upgradeRules(before, packaged("firestore.rules"), VERSION);
+  const { collection, edition, values, rules: present } = project.settings;
+  const needed =
+    Object.keys(values).length > 0 ? groupsThatNeedFunctions({ ...values, ...newDays(values) }) : undefined;
+  const rules = upgradeRules(before, packaged("firestore.rules"), VERSION, needed);
   if ("refused" in rules) throw new CommandError(FAILED, `${firestoreFiles.rules}: ${rules.refused}`);
   const from = findBlock(before)?.version ?? VERSION;
-  const { collection, edition } = project.settings;
-  const tally = indexesOf(packaged("firestore.indexes.json"), collection, edition);
+  const tally = indexesOf(packaged("firestore.indexes.json"), collection, edition, values);
   const indexes = addIndexes(firestoreFiles.indexes, read(firestoreFiles.indexes), tally);
+  const needsIndexes = present?.hasFunctions !== false;
   const code = functionsChanges(project, packages);
   const clients = changesFor(from, VERSION);
   const changes = [
-    textChange(firestoreFiles.indexes, read(firestoreFiles.indexes), indexes.text),
+    ...(needsIndexes ? [textChange(firestoreFiles.indexes, read(firestoreFiles.indexes), indexes.text)] : []),
     textChange(firestoreFiles.rules, before, rules.text),
     ...code.changes,
     ...appChanges(project, packages),
@@ -60,6 +70,7 @@ export function planUpgrade(project: Project, packages?: string): Plan {
 /** Upgrades the kit, adds the new parameters, and repairs missing or damaged files. */
 function functionsChanges(project: Project, packages: string | undefined): ChangesWithNotes {
   const { functions, read, app } = project;
+  if (project.settings.rules?.hasFunctions === false) return clientTarball(project, app.folder, packages);
   if (functions?.packaging !== "codebase") {
     const source = project.functionsEntries[functions?.position ?? -1]?.source;
     const howToUpgrade = functions
@@ -74,7 +85,7 @@ function functionsChanges(project: Project, packages: string | undefined): Chang
     folder,
     packages,
     initialParameters: parametersFor({ ...project.settings, region, visitors: rules?.visitors ?? [] }),
-    changedParameters: {},
+    changedParameters: newDays(project.settings.values),
     upgradesKit: true,
   });
   const notes = [...code.notes];
@@ -91,15 +102,17 @@ function functionsChanges(project: Project, packages: string | undefined): Chang
   return { changes: [...changes, textChange(FIREBASE_JSON, firebaseJson, completed)], notes };
 }
 
-function appChanges({ app, read, functions }: Project, packages: string | undefined): FileChange[] {
+/** In an older version, HISTORY_DAYS=0 kept no history. Now an empty HISTORY says so, and the days are 1 or more. */
+function newDays({ HISTORY_DAYS, HISTORY = "" }: Values): Values {
+  return Number(HISTORY_DAYS) === 0 && HISTORY === "" ? { HISTORY_DAYS: DEFAULT_PARAMETERS.HISTORY_DAYS } : {};
+}
+
+function appChanges({ app, read, functions, settings }: Project, packages: string | undefined): FileChange[] {
+  const tarballs = settings.rules?.hasFunctions === false ? app.folder : (functions?.folder ?? CODEBASE);
   const path = joinPath(app.folder, MANIFEST);
   const before = read(path);
   const present = app.dependencies[CLIENT];
   if (before === undefined || present === undefined) return [];
-  const version = upgradedVersion(
-    present,
-    clientVersion(app.folder, functions?.folder ?? CODEBASE, packages),
-    packages,
-  );
+  const version = upgradedVersion(present, clientVersion(app.folder, tarballs, packages), packages);
   return [textChange(path, before, withDependency(before, CLIENT, version))];
 }

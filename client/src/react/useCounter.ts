@@ -31,7 +31,7 @@ export interface UseCounter {
 /**
  * Watches a counter while the component is mounted. Works in StrictMode and renders on the server.
  *
- * Cost: 1 read per published total, none with `via`; components with the same counter share it.
+ * Cost: 1 read per new total, none with `via`; components with the same counter share it.
  *
  * @example
  * ```ts
@@ -44,6 +44,8 @@ export interface UseCounter {
 export function useCounter(ref: CounterRef, options: UseCounterOptions = {}): UseCounter {
   const { initialTotal, via } = options;
   const store = useMemo(() => counterStore(ref, { via }), [ref, via]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another store is not known yet
+  const isKnown = useMemo(knowing, [store]);
   const initial = useMemo<ServedCounterState>(
     () => (initialTotal === undefined ? {} : { total: initialTotal }),
     [initialTotal],
@@ -66,13 +68,24 @@ export function useCounter(ref: CounterRef, options: UseCounterOptions = {}): Us
     },
     [ref, store],
   );
-  // An empty cache knows no total: then there are only the increments of this client.
-  const isUnknown = state.fromCache && !state.asOf;
+  const isUnknown = state !== initial && state.total !== undefined && !isKnown(state);
   return {
     total: isUnknown && initialTotal !== undefined ? initialTotal + (state.total ?? 0) : (state.total ?? initialTotal),
     pending: state.pending ?? false,
     // Not the failure of a counter that the component showed before.
     error: state.error ?? (failure?.store === store ? failure.error : undefined),
     increment,
+  };
+}
+
+/**
+ * Whether a store has had a total. An empty cache knows none: then there are only the increments of this client, which are pending at
+ * first.
+ */
+function knowing(): (state: ServedCounterState) => boolean {
+  let isKnown = false;
+  return ({ total, asOf, fromCache, pending }) => {
+    isKnown ||= !fromCache || !!asOf || (total !== 0 && !pending);
+    return isKnown;
   };
 }

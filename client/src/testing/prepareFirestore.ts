@@ -29,9 +29,9 @@ export interface TestFirestore {
   /** The project of the emulator. */
   readonly projectId: string;
   /**
-   * Waits until the published total of a counter equals the sum of its shards and includes the last write. A counter without
-   * increments is settled at 0. The functions must be loaded in the emulator, too. Not for a counter that counts a
-   * collection, because its shards do not have the documents.
+   * Waits until the total of a counter has all its increments, those on shards and those in its document. A counter without
+   * increments is settled at 0. Increments on shards need the functions, which must be loaded in the emulator, too. Not for a counter that
+   * counts a collection, because its shards do not have the documents.
    *
    * @param counter - a reference of the web or the server SDK
    * @returns the total
@@ -43,8 +43,17 @@ export interface TestFirestore {
   clear(): Promise<void>;
 }
 
+type RestFields = Record<string, RestValue>;
+
+interface RestValue {
+  integerValue?: string;
+  doubleValue?: number;
+  timestampValue?: string;
+  mapValue?: { fields?: RestFields };
+}
+
 interface RestDocument {
-  fields?: Record<string, { integerValue?: string; doubleValue?: number; timestampValue?: string }>;
+  fields?: RestFields;
   updateTime: string;
 }
 
@@ -80,6 +89,7 @@ export async function prepareFirestore(options: PrepareFirestoreOptions = {}): P
   const documents = `http://${host}/v1/projects/${projectId}/databases/${database}/documents`;
   await call("PUT", `${emulator}:securityRules`, { rules: { files: [{ name: "firestore.rules", content }] } });
 
+  /** @returns the sum, and when a shard was last written, `""` if there is none */
   async function sumOfShards(path: string): Promise<{ sum: number; lastWrite: string }> {
     let sum = 0;
     let lastWrite = "";
@@ -103,17 +113,18 @@ export async function prepareFirestore(options: PrepareFirestoreOptions = {}): P
       const deadline = Date.now() + timeout;
       await sleep(QUERY_LAG);
       for (;;) {
-        const { sum, lastWrite } = await sumOfShards(path);
+        const { sum: onShards, lastWrite } = await sumOfShards(path);
         const counter = await call<RestDocument>("GET", `${documents}/${encode(path)}`).catch(() => undefined);
         const total = numberOf(counter?.fields?.total);
+        const sum = onShards + (numberOf(counter?.fields?.direct?.mapValue?.fields?.count) ?? 0);
         const asOf = Date.parse(counter?.fields?.asOf?.timestampValue ?? "");
-        if (total === sum && asOf >= Date.parse(lastWrite)) return total;
+        if (total === sum && (lastWrite === "" || asOf >= Date.parse(lastWrite))) return total;
         if (total === undefined && lastWrite === "") return 0;
         if (Date.now() > deadline) {
           throw new CounterError(
             "counter/emulator",
-            `${path} has not settled in ${timeout} ms: its shards hold ${sum}, published is ${total ?? "nothing"}. Are ` +
-              "the functions loaded in the emulator?",
+            `${path} has not settled in ${timeout} ms: its increments sum to ${sum}, its total is ${total ?? "missing"}. Are the ` +
+              "functions loaded in the emulator?",
           );
         }
         await sleep(20);
@@ -149,7 +160,7 @@ function encode(path: string): string {
   return path.split("/").map(encodeURIComponent).join("/");
 }
 
-function numberOf(value: { integerValue?: string; doubleValue?: number } | undefined): number | undefined {
+function numberOf(value: RestValue | undefined): number | undefined {
   return value && Number(value.integerValue ?? value.doubleValue);
 }
 

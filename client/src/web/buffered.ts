@@ -118,7 +118,7 @@ function createIngestBuffer(
   };
   const write = async (by: number) => {
     const outcome = send(by);
-    counter._watcher?._track(by, outcome, undefined);
+    counter._watcher?._track({ _by: by }, outcome);
     await outcome;
   };
   // The beacon tells `onError`; and it divides a sum into events.

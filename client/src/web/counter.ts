@@ -13,6 +13,7 @@ import {
   runTransaction,
   type Timestamp,
   type Transaction,
+  type WriteBatch,
   waitForPendingWrites,
 } from "firebase/firestore";
 import {
@@ -22,7 +23,10 @@ import {
   counterPath,
   createShardCountCache,
   DEFAULT_COLLECTION,
+  type DirectWay,
+  directWay,
   givenName,
+  type IncrementPlan,
   type ShardCountCache,
   valid,
   validName,
@@ -37,13 +41,19 @@ export interface Counter extends CounterRef {
   /** `once` → the last call with it. */
   readonly _turns: Map<string, Sent>;
   /** Told of each call with `once`. */
-  _entryWatches?: Set<(once: string, counts: boolean, sent: Sent) => void>;
+  _entryWatches?: Set<(once: string, counts: boolean, outcome: Promise<unknown>) => void>;
   /** Shows the increments of this client before they are published; set by the first watch. */
   _watcher?: Watcher;
   /** The sum that buffers have not written. */
   _buffered?: number;
   /** The counter document as last read or watched; `undefined` if the last read failed. */
   _latest?: DocumentSnapshot | undefined;
+  /** Where an increment goes by that document. */
+  _way?: DirectWay;
+  /** How many listeners deliver the counter document. */
+  _listeners?: number;
+  /** Whether a shard was refused though the document is open: without functions, all increments go to the document. */
+  _hasNoShards?: boolean;
   /** While the shard count is read: resolves when it is known, or when writes no longer wait for it. */
   _reading?: Promise<void> | undefined;
 }
@@ -52,22 +62,54 @@ export interface Counter extends CounterRef {
  * A call with `once`: resolves to `true` when it is committed or in the SDK's queue; to `undefined` if it has failed before.
  * `_counts` says whether it is to count afterwards; `undefined` if the outcome alone tells.
  */
-export type Sent = Promise<true | undefined> & { _counts?: boolean | undefined };
+export type Sent = Promise<true | undefined> & {
+  _counts?: boolean | undefined;
+  /** Of an increment that has no outcome yet: its amount, and the outcome. */
+  _pending?: { readonly _by: number; readonly _outcome: Promise<Committed> } | undefined;
+};
+
+/** One call with `once`. */
+export interface Turn {
+  readonly _once: string;
+  /** Whether this client has made no call with the `once` before. */
+  readonly _isFirst: boolean;
+  /** Whether the last call of this client with the `once`, this one or a later one, is an undo. */
+  _isUndone(): boolean;
+  /** Whether the next one may have begun. */
+  _isSent: boolean;
+  /** The call is in the SDK's queue or committed, or there is nothing to do: the next one may begin. */
+  _sent(): void;
+}
 
 export interface Watcher {
   /** The client makes an increment or an undo. `outcome` rejects if the increment does not count. */
-  _track(by: number, outcome: Promise<Committed>, once?: string, isUndo?: boolean): void;
+  _track(call: IncrementCall, outcome: Promise<Committed>): void;
   /** One more call with `once` has begun, or one has returned: it may wait for others, or for a read, before it writes. */
   _callsChanged(by: 1 | -1): void;
   /** The sum that buffers have not written changes by an amount. */
   _bufferedChanged(by: number): void;
   /** Whether there is a watch, or was one until some seconds ago. */
   _isWatched(): boolean;
+  /** How many watches get totals by HTTP, which have no marks of direct increments. */
+  _served?: number;
+}
+
+/** One call for an increment: what it does, and how that is being made. */
+export interface IncrementCall {
+  readonly _by: number;
+  /** Of a call with `once`. */
+  _turn?: Turn | undefined;
+  /** Of an undo: what the entry names, a shard or `direct`. The commit deletes the entry. */
+  readonly _undoneShard?: string;
+  /** Adds another write to the commit, given the path of the document that gets the increment. */
+  readonly _alsoWrite?: ((writer: WriteBatch, path: string) => unknown) | undefined;
+  /** The latest plan; `undefined` before the first. */
+  _plan?: IncrementPlan;
 }
 
 /** A committed increment. */
 export interface Committed {
-  /** The path of its shard document. */
+  /** The path of the document that has it: a shard, or the counter document. */
   readonly _path: string;
   /** The server's timestamp of the write, or a later one, if it had to be looked up; `null` if its `once` had counted before. */
   readonly _at: Timestamp | null | undefined;
@@ -126,19 +168,14 @@ export function refreshShardCount(counter: Counter): Promise<void> | undefined {
   // First, because it refuses what is no reference.
   const document = counterDoc(counter);
   const { _shardCountCache } = counter;
-  if (!_shardCountCache._isStale()) return;
+  if (!_shardCountCache._isStale(isLive(counter))) return;
   counter._reading ??= new Promise<void>((resolve) => {
-    const { document: page } = globalThis;
-    const endIfHidden = () => {
-      if (isHiddenOrOffline()) resolve();
-    };
-    page?.addEventListener?.("visibilitychange", endIfHidden);
+    const stopListening = onHidden(resolve);
     const timer = setTimeout(resolve, _shardCountCache._countTimeout());
     let sentAt = 0;
     const end = (snapshot?: DocumentSnapshot, roundTrip?: number) => {
-      counter._latest = snapshot;
-      _shardCountCache._update(snapshot?.get("shardCount"), snapshot?.get("growing"), roundTrip);
-      page?.removeEventListener?.("visibilitychange", endIfHidden);
+      learn(counter, snapshot, snapshot?.get("growing"), roundTrip);
+      stopListening();
       clearTimeout(timer);
       counter._reading = undefined;
       resolve();
@@ -154,15 +191,54 @@ export function refreshShardCount(counter: Counter): Promise<void> | undefined {
   return isHiddenOrOffline() ? undefined : counter._reading;
 }
 
+/** Whether listeners keep the document up to date. */
+export function isLive({ _latest, _listeners }: Counter): boolean {
+  return !!_listeners && _latest?.metadata.fromCache === false;
+}
+
 /**
  * Keeps a counter document that the SDK has read, perhaps from its cache. A cache without the document tells nothing.
  *
  * @param growing - its `growing`; a watch leaves it out, because it learns of further growth
  */
 export function documentRead(counter: Counter, snapshot: DocumentSnapshot, growing?: unknown): void {
+  const { _way: before } = counter;
   if (snapshot.metadata.fromCache && !snapshot.exists()) return;
+  learn(counter, snapshot, growing);
+  // A view may lack the last writes of this client.
+  const { _way: way } = counter;
+  if (before && way?._generation === before._generation && (before._room as number) < (way?._room as number))
+    counter._way = before;
+}
+
+/** Keeps what a read has found; `undefined` for a read that failed. */
+export function learn(
+  counter: Counter,
+  snapshot: DocumentSnapshot | undefined,
+  growing?: unknown,
+  roundTrip?: number,
+): void {
+  const way = wayBy(snapshot, counter._hasNoShards);
   counter._latest = snapshot;
-  counter._shardCountCache._update(snapshot.get("shardCount"), growing);
+  counter._way = way;
+  // An open counter that was never published has one shard.
+  const shards = snapshot?.get("shardCount") ?? (snapshot?.get("direct.open") && 1);
+  counter._shardCountCache._update(Math.max(shards, way._shards ?? 1) || shards, growing, roundTrip);
+}
+
+/** Where the next increment goes by the counter document. @param hasNoShards - whether all go to the document */
+export function wayBy(snapshot: DocumentSnapshot | undefined, hasNoShards: boolean | undefined): DirectWay {
+  return directWay(snapshot?.exists() === false ? null : snapshot?.get("direct"), hasNoShards);
+}
+
+/** Calls back when the page becomes hidden. @returns a function that ends this */
+export function onHidden(call: () => void): () => void {
+  const { document: page } = globalThis;
+  const callIfHidden = () => {
+    if (isHiddenOrOffline()) call();
+  };
+  page?.addEventListener?.("visibilitychange", callIfHidden);
+  return () => page?.removeEventListener?.("visibilitychange", callIfHidden);
 }
 
 /** Whether a write that waits may never be sent, or cannot be sent now. */

@@ -8,7 +8,7 @@ import {
   onSnapshot,
 } from "firebase/firestore";
 import { type CounterObserver, entryPath, observing, validName } from "../../../core/src/index.ts";
-import { type Counter, type CounterRef, counterDoc, logFailure, type Sent } from "./counter.ts";
+import { type Counter, type CounterRef, counterDoc, logFailure } from "./counter.ts";
 
 /**
  * Reads whether an increment with this `once` counts, including pending calls of this client. Cost: 1 read. Offline, it resolves
@@ -52,26 +52,30 @@ export function onIncremented(
   const watches = counter._entryWatches;
   /** What the SDK has, or will have when it hears of a call that is committed. */
   let stored: boolean | undefined;
-  /** How many calls are neither in the SDK's cache nor committed, and whether it counts after the last of them. */
-  let unsent = 0;
+  /** How many calls have no outcome, and whether it counts after the last of them. The SDK's cache may dip: a refused call is made again. */
+  let pending = 0;
   let wanted: boolean | undefined;
   let shown: boolean | undefined;
   const show = () => {
-    const state = unsent > 0 ? wanted : stored;
+    const state = pending > 0 ? wanted : stored;
     if (state === undefined || state === shown || !watches.has(follow)) return;
     shown = state;
     next(state);
   };
   // Not in the call that is followed, which must not fail with `next`.
   const showSoon = () => void Promise.resolve().then(show);
-  const follow = async (calledWith: string, counts: boolean, sent: Sent) => {
+  const follow = async (calledWith: string, counts: boolean, outcome: Promise<unknown>) => {
     if (calledWith !== once) return;
-    unsent++;
+    pending++;
     wanted = counts;
     showSoon();
-    const isSent = await sent;
-    unsent--;
-    if (isSent) stored = counts;
+    await outcome.then(
+      () => {
+        stored = counts;
+      },
+      () => {},
+    );
+    pending--;
     showSoon();
   };
   watches.add(follow);

@@ -1,5 +1,5 @@
 /** The increments that apps call. `commit.ts` commits them. */
-import { type DocumentSnapshot, doc, getDoc, Transaction, type WriteBatch } from "firebase/firestore";
+import { type DocumentSnapshot, doc, getDoc, getDocFromCache, Transaction, type WriteBatch } from "firebase/firestore";
 import {
   CounterError,
   entryPath,
@@ -34,20 +34,30 @@ export interface IncrementOptions {
  * With `once`, the counter counts it exactly once: the same commit creates an entry with that id. If the `once`
  * already counts with the same amount, the call succeeds.
  *
- * While it commits an increment, the SDK holds all other calls back: for some milliseconds; for seconds on a contended shard; for
- * some 15 s in a browser that has lost its network and does not know it. `disableNetwork` does not stop an increment that is in a
- * transaction. An increment goes to the SDK's queue instead, which sends it to the same shard until it counts:
- * - always, while the page is hidden or offline;
- * - with `once`, if the counter is neither new, growing nor contended, if this client has called with that `once` before, or if the
- *   counter document could not be read. Calls with the same `once` take effect in their order;
- * - without `once`, if `onCounter` watches the counter and it is neither new, growing nor contended.
+ * While the counter is calm, the increment is _direct_: a write of the counter document, which then has it in its total. No function
+ * runs. Otherwise it is a write of a shard, which the functions publish: if the document is closed, full or not read, if this client's
+ * last writes were contended, if `onCounter` watches the counter with `via`, and in groups whose totals need a publish. A direct
+ * increment that is refused because others have filled the document is made again, there or on a shard.
  *
- * Cost: 1 write; with `once` 2 writes, and 2 reads by the rules. The first increment of a counter by this client first reads
+ * While it commits an increment in a transaction, the SDK holds all other calls back: for some milliseconds; for seconds on a contended shard; for
+ * some 15 s in a browser that has lost its network and does not know it. `disableNetwork` does not stop an increment that is in a
+ * transaction. An increment goes to the SDK's queue instead, which sends it to the same document until it counts or is refused:
+ * - always, while the page is hidden or offline;
+ * - if it is direct, unless this call had to read the counter document or was refused there; but also then while another increment of
+ *   this page is in a transaction, or if there are no functions;
+ * - with `once`, on a shard, if the counter is neither new, growing nor contended; always, if this client has called with that `once`
+ *   before, or if the counter document could not be read. Calls with the same `once` take effect in their order;
+ * - without `once`, on a shard, if `onCounter` watches the counter and it is neither new, growing nor contended, or if this client has
+ *   itself just filled the document.
+ *
+ * Cost: 1 write; with `once` 2 writes, and 2 reads by the rules. A direct increment is also 1 read for each listener of the counter
+ * document; without `once`, one on a shard costs calm counters some $5 to $6 per million, with the functions and the publish.
+ * The first increment of a counter by this client first reads
  * the counter document (1 read, awaited for eight seconds at most). So do the first increment after two minutes and one in 20
  * (1 read, awaited for a second at most), unless `onCounter` has delivered a total since, without `via`; and the first in each second
  * of contention. No increment waits for a read while the page is hidden or offline. While `onCounter` watches a counter that is new,
- * growing or contended, each increment reads its timestamp (1 read). So does one in 20 of those that go to the queue otherwise. A
- * contended write costs 1 more read; a refused one 1, or 2 with `once`.
+ * growing or contended, each increment on a shard reads its timestamp (1 read). So does one in 20 of those that go to the queue
+ * otherwise. A contended write costs 1 more read; a refused one 1, or 2 with `once`, and 1 more on a shard.
  *
  * @param by - a number within ±2⁵³, not 0; 1 if it is left out. The default rules accept 1 alone
  * @throws CounterError `counter/invalid-amount`, `counter/invalid-once` before any I/O, also for `undefined`;
@@ -66,9 +76,10 @@ export async function incrementCounter(ref: CounterRef, ...given: IncrementArgum
 
 /**
  * Undoes an increment with `once`, such as a like. Succeeds if it does not count. Waits until earlier calls with this `once` are
- * committed or in the SDK's queue.
+ * committed or in the SDK's queue. The undo of a direct increment is direct, too, or goes to shard 0 while the counter document is full
+ * or closed. The undo of one on a shard is a write of that shard.
  *
- * Cost: 1 read; if it does not count, 1 more; if it does, 1 write and 1 delete, 2 reads by the rules, and what
+ * Cost: 1 read unless the entry is in the cache; if it does not count, 1 more; if it does, 1 write and 1 delete, 2 reads by the rules, and what
  * {@link incrementCounter} reads of the counter document. If the rules refuse
  * it, 3 reads more for each of up to two other attempts.
  *
@@ -87,13 +98,17 @@ export async function undoIncrement(ref: CounterRef, once: string): Promise<void
   counterDoc(ref);
   const entry = doc(ref.firestore, entryPath(ref.path, validName("once", once)));
   await inTurn(counter, once, false, async (turn) => {
-    let found: DocumentSnapshot | undefined = await getDoc(entry);
+    // The server's entry follows if it differs.
+    let found: DocumentSnapshot | undefined = await getDocFromCache(entry).catch(() => undefined);
+    // An entry that a transaction has created is not in the cache.
+    if (!found?.exists()) found = await getDoc(entry);
     for (let attempt = 1; ; attempt++) {
       try {
         const by = found.get("by");
         // A take does not wait in the SDK's queue, so it waits here until its undo is committed.
         const own = by < 0 ? { ...turn, _sent() {} } : turn;
-        if (found.exists()) return await commitIncrement(counter, -by, own, found.get("shard"));
+        if (found.exists())
+          return await commitIncrement(counter, { _by: -by, _turn: own, _undoneShard: found.get("shard") });
       } catch (error) {
         if ((error as CounterError).code !== "counter/permission-denied" || attempt === MAX_UNDO_ATTEMPTS) throw error;
       }
@@ -164,7 +179,7 @@ const contents = new WeakMap<Writer, { readonly paths: Set<string>; withOnce: nu
  * the whole replay, and `commit` rejects with `permission-denied` although the first attempt was committed. To find out, read
  * a document that the batch creates.
  *
- * Cost: 1 write of the batch; with `once` 2 writes, and 2 reads by the rules.
+ * Cost: 1 write of the batch, always of a shard, so the functions run; with `once` 2 writes, and 2 reads by the rules.
  *
  * @throws CounterError `counter/invalid-amount`, `counter/invalid-once`; `counter/invalid-batch` if the batch has an increment of
  *         this counter, or six with `once`; `counter/invalid-option` for a transaction and an increment that was not prepared

@@ -14,6 +14,7 @@ import {
   type CounterHistoryOptions,
   type CounterHistoryPoint,
   type CounterSnapshotBase,
+  directCountOf,
   HISTORY,
   historyPoints,
   historyRange,
@@ -26,7 +27,7 @@ import { timeFor } from "./timeFor.ts";
 /** The rules let a client list as many documents of a history at once. */
 const MOST_LISTED = 100;
 
-/** A total and the instant for which it is exact. */
+/** A total, and what else the counter document tells. */
 export type CounterSnapshot = CounterSnapshotBase<Timestamp>;
 
 /** What a watch by HTTP knows of a counter. */
@@ -64,7 +65,7 @@ export async function getCounters(refs: readonly CounterRef[]): Promise<CounterS
 }
 
 /**
- * Reads the sum of the shards at this instant, without waiting for the functions. For decisions where a second of age
+ * Reads the exact total now: the sum of the shards and the direct increments. Does not wait for the functions. For decisions where a second of age
  * matters; to show a total, use `onCounter`. Increments that the server has not acknowledged are not included. The default rules let
  * operators alone sum shards, and users those of stock: `maySumShards`.
  *
@@ -86,17 +87,20 @@ export async function getExactTotal(ref: CounterRef): Promise<number> {
   const reading = globalThis.navigator?.onLine === false ? undefined : readFromServer(counter, 1);
   const [total, document] = await Promise.all([sumShards(ref), reading]);
   // Rejects if the device is offline, or if the rules do not let this client read it.
-  const counted: string | null | undefined = (document ?? (await getDocFromServer(counter))).get("countedCollection");
-  return counted ? (await getCountFromServer(collection(ref.firestore, counted))).data().count : total;
+  const found = document ?? (await getDocFromServer(counter));
+  const counted: string | null | undefined = found.get("countedCollection");
+  return counted
+    ? (await getCountFromServer(collection(ref.firestore, counted))).data().count
+    : total + directCountOf(found);
 }
 
 /**
  * Reads the history of a counter: its state at the end of each minute, hour or day, in order. The last point is the current
  * state, unless `to` is before the last publish. The functions store the history, so clients write nothing for it.
  *
- * A step without a publish has no point. The history has hours of every counter, and minutes of a counter that is written at
- * least once in the longest interval between two totals, by default 10 seconds. Both are stored for `HISTORY_DAYS`, by default
- * 30 days.
+ * A step without a publish has no point. Counters of the groups in the functions' parameter `HISTORY` have a history: hours, and
+ * minutes while a counter is written at least once in the longest interval between two totals, by default 10 seconds. Both are
+ * stored for `HISTORY_DAYS`, by default 30 days.
  *
  * Cost: 1 read of the counter, and 1 per hour with points (minutes) or day with points (hours, days), at least 1.
  *

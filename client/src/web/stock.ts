@@ -24,6 +24,7 @@ import {
   listFromServer,
   readFromServer,
   refreshShardCount,
+  type Turn,
 } from "./counter.ts";
 import { sumShards } from "./sum.ts";
 import { inTurn } from "./turns.ts";
@@ -180,7 +181,7 @@ async function take(counter: Counter, shard: string, n: number, once: string): P
   if (!_watcher?._isWatched()) return n;
   const shown = read(counter, plan.path).then((written) => ({ _path: plan.path, _at: written?.get("at") }));
   shown.catch(() => undefined);
-  _watcher._track(-n, shown, once);
+  _watcher._track({ _by: -n, _turn: { _once: once } as Turn }, shown);
   return n;
 }
 

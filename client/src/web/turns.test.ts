@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { Counter, Sent } from "./counter.ts";
-import { inTurn, type Turn } from "./turns.ts";
+import type { Counter, Sent, Turn } from "./counter.ts";
+import { inTurn } from "./turns.ts";
 
 const counter = () => ({ _turns: new Map<string, Sent>() }) as unknown as Counter;
 

@@ -1,4 +1,4 @@
-/** Watches of a counter: published totals, and this client's own increments in between. */
+/** Watches of a counter: its totals, and this client's own increments in between. */
 import {
   collection,
   doc,
@@ -10,21 +10,27 @@ import {
 } from "firebase/firestore";
 import {
   type CounterObserver,
+  DIRECT_WINDOWS,
+  type HasMark,
+  type IncrementPlan,
   MAX_COMMIT_MS,
   MAX_PUBLISH_DELAY_MS,
   OptimisticTotal,
   observing,
+  type ReadDirect,
   shardsPath,
   toServedSnapshot,
   toSnapshot,
 } from "../../../core/src/index.ts";
 import { callSafely } from "../beacon/callSafely.ts";
+import { hasMark } from "./commit.ts";
 import {
   type Committed,
   type Counter,
   type CounterRef,
   counterDoc,
   documentRead,
+  type IncrementCall,
   logFailure,
   type Watcher,
 } from "./counter.ts";
@@ -66,14 +72,14 @@ export function onCounter(
   options: ServedCounterWatchOptions,
 ): () => void;
 /**
- * Watches the total: tells the observer the current total, each newly published one, at most about once a second, and at
- * once increments of this client. While totals arrive, increments of the counter do not read its shard count
+ * Watches the total: tells the observer the current total and each new one (of a publish, at most about once a second; of a direct
+ * increment, at once), and increments of this client at once. While totals arrive, increments of the counter do not read its shard count
  * unless writes are contended.
  *
  * Every total includes this client's own increments exactly once from the moment they are made; with `optimistic: false`, and for
  * those in batches and transactions of yours, from their publish. Acknowledgement and publish may come in any order.
  *
- * Cost: 1 read per published total.
+ * Cost: 1 read per new total: each publish, and each direct increment of any client.
  *
  * @returns a function that ends the watch
  *
@@ -128,49 +134,73 @@ export function watchCounter(
     if (shown !== text) next(state);
     shown = text;
   };
-  const read = (document: { get(field: string): unknown }, fromCache: boolean) => {
+  const read = (document: { get(field: string): unknown }, fromCache: boolean, includes?: HasMark) => {
     const latest: ServedCounterSnapshot & Partial<CounterSnapshot> = via
       ? toServedSnapshot(document, fromCache)
       : toSnapshot(document, fromCache, Date.now() + clockAhead);
     // After a fallback, the cache may have an older total.
     if (micros(latest.asOf) < micros(published?.asOf) && (latest.asOf || fromCache)) return;
     published = latest;
-    own?._totalRead(published.total, micros(published.asOf), fromCache);
+    own?._totalRead(published.total, micros(published.asOf) || +!!document.get("direct") / 2, fromCache, includes);
     show();
     if (via || fromCache || document === asked) return;
     asked = document;
     timeFor(ref, [document]).then((now) => {
       if (now) clockAhead = now - Date.now();
-      if (now && published === latest && !hasEnded) read(document, fromCache);
+      if (now && published === latest && !hasEnded) read(document, fromCache, includes);
     });
   };
   const listen = () => {
-    stop = onSnapshot(
+    counter._listeners = (counter._listeners ?? 0) + 1;
+    const end = onSnapshot(
       watched,
       { includeMetadataChanges: true },
       (snapshot) => {
+        const { fromCache, hasPendingWrites } = snapshot.metadata;
+        const direct: ReadDirect = snapshot.get("direct");
+        // The SDK has added this client's increments to a document that it does not have.
+        if (direct && direct.open === undefined) return;
         documentRead(counter, snapshot);
-        read(snapshot, snapshot.metadata.fromCache);
+        // While this client's writes are pending, the SDK adds them to the total as it was before, and hides others' increments.
+        if (hasPendingWrites && published) {
+          published = { ...published, fromCache };
+          return show();
+        }
+        read(snapshot, fromCache, (plan) => hasMark(snapshot, plan) || (isTooOld(plan, direct) ? undefined : false));
       },
       (reason) => {
+        stop?.();
         leave?.();
         error(reason);
       },
     );
+    stop = () => {
+      stop = undefined;
+      (counter._listeners as number)--;
+      end();
+    };
   };
   let stop: (() => void) | undefined;
   let hasEnded = false;
+  let isServed = false;
+  const beServed = (now: boolean) => {
+    if (own && isServed !== now) own._served += now ? 1 : -1;
+    isServed = now;
+  };
+  const fallBack = () => {
+    beServed(false);
+    if (!hasEnded) listen();
+  };
+  beServed(!!via);
   if (via)
-    import("./totals.ts").then(
-      ({ watchTotals }) => {
-        if (!hasEnded) stop = watchTotals(via, ref.id, (document) => read(document, false), listen);
-      },
-      () => hasEnded || listen(),
-    );
+    import("./totals.ts").then(({ watchTotals }) => {
+      if (!hasEnded) stop = watchTotals(via, ref.id, (document) => read(document, false), fallBack);
+    }, fallBack);
   else listen();
   const leave = own?._subscribe(show);
   return () => {
     hasEnded = true;
+    beServed(false);
     stop?.();
     leave?.();
   };
@@ -181,6 +211,7 @@ type Shown = { -readonly [Field in keyof CounterSnapshot]: CounterSnapshot[Field
 
 /** The increments of this client to one counter, shown in every view of the counter. */
 class OwnIncrements extends OptimisticTotal implements Watcher {
+  _served = 0;
   readonly #counter: Counter;
   readonly #views = new Set<() => void>();
   #stopCaching: (() => void) | undefined;
@@ -237,14 +268,19 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
   }
 
   /** Cost: none, because the cache has the commit time; 1 read if the cache has lost it. */
-  async _track(by: number, outcome: Promise<Committed>, once?: string, isUndo?: boolean): Promise<void> {
-    const own = this._incrementMade(by, once, isUndo);
+  async _track(call: IncrementCall, outcome: Promise<Committed>): Promise<void> {
+    const own = this._incrementMade(call._by, call._turn?._once, !!call._undoneShard, call);
     this.#notifyViews();
     const sentAt = performance.now();
     try {
       const { _path, _at } = await outcome;
       // It had counted before; or no view is left that could show the increment.
       if (_at === null || !this._isWatched()) return this.#forget(own);
+      if (call._plan?.generation !== undefined) {
+        // Its mark tells which totals include it.
+        this._incrementCommitted(own, 0);
+        return this.#notifyViews();
+      }
       // The timestamp is from the start of the commit, whose end is within the round trip.
       const start = micros(_at || (await this.#readTimestamp(_path)));
       this._incrementCommitted(own, start + Math.min(performance.now() - sentAt, MAX_COMMIT_MS) * 1_000);
@@ -287,6 +323,11 @@ export function ownIncrements(counter: Counter): OwnIncrements {
     counter._watcher = own;
   }
   return counter._watcher as OwnIncrements;
+}
+
+/** Whether the marks of the increment's generation may have been removed. */
+function isTooOld({ generation = 0 }: IncrementPlan, direct: ReadDirect): boolean {
+  return (direct?.generation ?? 0) >= generation + DIRECT_WINDOWS - 1;
 }
 
 export function micros(at: Timestamp | null | undefined): number {

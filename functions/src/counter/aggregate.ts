@@ -115,7 +115,7 @@ export async function aggregate(backend: Backend, state: CounterState, cause: Ca
         }
         const before = current;
         current = await readCounter(current.ref, features);
-        // If another region has written the document, the measurement still holds.
+        // If a client or another region has written the document, the measurement still holds.
         if (!isMeasurementValid(before, current, features)) measurement = undefined;
       }
     }
@@ -147,7 +147,7 @@ export async function runAggregationTask(backend: Backend, task: CounterTask): P
 function isMeasurementValid(before: CounterState, after: CounterState, features: readonly Feature[]): boolean {
   const decisive = (state: CounterState) =>
     JSON.stringify([
-      ...[state.published, state.reservation],
+      ...[{ ...state.published, total: undefined, directCount: undefined }, state.reservation],
       ...features.map((feature) => feature.measuredWith?.(state)),
     ]);
   const isCorrected = before.adjusted !== undefined || after.adjusted !== undefined;

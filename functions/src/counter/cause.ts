@@ -54,7 +54,7 @@ export interface Cause {
   readonly isAttempt?: boolean | undefined;
 }
 
-/** Whether a write has most likely begun its counter: it has created the first shard. */
+/** Whether a write has most likely begun the use of shards: it has created the first one. */
 export function beginsCounter({ isNew, shardId }: Pick<Cause, "isNew" | "shardId">): boolean {
   return isNew === true && shardId === TRIGGER_SHARDS[0];
 }

@@ -5,6 +5,7 @@
 import type { DocumentReference, DocumentSnapshot, Timestamp } from "firebase-admin/firestore";
 import { type CounterDocument, groupOf, type Reservation } from "../../../core/src/index.ts";
 import { MAX_TASK_DELAY } from "./cause.ts";
+import { parseDirect } from "./directField.ts";
 import { finite, millis, toTimestamp } from "./fields.ts";
 import { PHASES } from "./phase.ts";
 import type { Millis } from "./time.ts";
@@ -15,12 +16,6 @@ export async function readCounter(ref: DocumentReference, features: readonly Fea
   return parseCounter(await ref.get(), features);
 }
 
-/** The state of a counter without a document. */
-export function missingCounter(ref: DocumentReference, features: readonly Feature[]): CounterState {
-  const unknown = { updateTime: undefined, published: undefined, reservation: undefined, adjusted: undefined };
-  return Object.assign({ ref, ...unknown }, ...features.map((feature) => feature.parseState?.(undefined)));
-}
-
 /**
  * Parses a counter document. Without a valid `asOf` it was never published: then only the fields that servers and other regions
  * write are parsed.
@@ -28,17 +23,23 @@ export function missingCounter(ref: DocumentReference, features: readonly Featur
 export function parseCounter(snapshot: DocumentSnapshot, features: readonly Feature[]): CounterState {
   const { ref, updateTime } = snapshot;
   const adjusted = snapshot.get("adjusted");
+  const direct = parseDirect(snapshot);
   const state = {
     ref,
     updateTime,
-    published: parsePublished(snapshot, features),
+    published: parsePublished(snapshot, direct?.count ?? 0, features),
     reservation: parseReservation(snapshot.get("reservation")),
     adjusted: adjusted === undefined ? undefined : finite(adjusted),
+    direct,
   };
   return Object.assign(state, ...features.map((feature) => feature.parseState?.(snapshot)));
 }
 
-function parsePublished(snapshot: DocumentSnapshot, features: readonly Feature[]): Published | undefined {
+function parsePublished(
+  snapshot: DocumentSnapshot,
+  directCount: number,
+  features: readonly Feature[],
+): Published | undefined {
   const asOf = millis(snapshot.get("asOf"));
   if (asOf === null) return undefined;
   const number = (field: keyof CorePublished, minimum: number) => {
@@ -50,6 +51,7 @@ function parsePublished(snapshot: DocumentSnapshot, features: readonly Feature[]
   const nextPollAt = validPollTime(millis(snapshot.get("nextPollAt")), asOf);
   const published: CorePublished = {
     total: number("total", Number.NEGATIVE_INFINITY),
+    directCount,
     shardCount: number("shardCount", 1),
     growing: snapshot.get("growing") === true,
     writes: number("writes", 0),
@@ -67,7 +69,8 @@ function parsePublished(snapshot: DocumentSnapshot, features: readonly Feature[]
     malformedShards: Array.isArray(malformed) ? malformed : [],
     counted: null,
   };
-  return Object.assign(published, ...features.map((feature) => feature.parse?.(snapshot)));
+  const parsed: Published = Object.assign(published, ...features.map((feature) => feature.parse?.(snapshot)));
+  return parsed.counted ? { ...parsed, directCount: 0 } : parsed;
 }
 
 /** Drops an instant that no publish can have scheduled. Otherwise writes would wait for it. */
@@ -100,5 +103,7 @@ export function serializeCounter(counterId: string, published: CorePublished, as
     calmSince: published.calmSince === null ? null : toTimestamp(published.calmSince),
     unusedSince: published.unusedSince === null ? null : toTimestamp(published.unusedSince),
     slowSince: published.slowSince === null ? null : toTimestamp(published.slowSince),
-  } satisfies Partial<CounterDocument<Timestamp>> & { [field in Exclude<keyof CorePublished, "counted">]: unknown };
+  } satisfies Partial<CounterDocument<Timestamp>> & {
+    [field in Exclude<keyof CorePublished, "counted" | "directCount">]: unknown;
+  };
 }

@@ -3,6 +3,7 @@
  * silence are a burst, not ten an hour.
  */
 import { beginsCounter, type Cause, createdBeyond } from "./cause.ts";
+import { shardTotalOf } from "./direct.ts";
 import { nextPublishDue } from "./interval.ts";
 import { type Measurement, shardsBeyond } from "./measurement.ts";
 import { type Millis, toMillis } from "./time.ts";
@@ -67,7 +68,7 @@ export function writesSoFar(previous: Published | undefined, { counted, total, w
   if (!counted) return Math.max(writes, previous?.writes ?? 0);
   if (!previous) return total;
   // If the counter summed shards before, its total may have been any number.
-  const change = Math.abs(total - previous.total);
+  const change = Math.abs(total - shardTotalOf(previous));
   return previous.writes + (Number.isSafeInteger(change) ? change : 0);
 }
 

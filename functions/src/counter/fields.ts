@@ -1,5 +1,5 @@
 /** Fields of Firestore, with times in milliseconds: parsed, because a server may have damaged them, and serialized. */
-import { Timestamp } from "firebase-admin/firestore";
+import { FieldValue, Timestamp } from "firebase-admin/firestore";
 import { type Millis, toMillis } from "./time.ts";
 
 export function finite(value: unknown): number {
@@ -8,6 +8,16 @@ export function finite(value: unknown): number {
 
 export function millis(value: unknown): Millis | null {
   return value instanceof Timestamp ? toMillis(value) : null;
+}
+
+/**
+ * A field that a document has only with a value, for a write of that document.
+ *
+ * @param isStored  whether there is a document, which may have an old value
+ */
+export function fieldIf(name: string, value: object | true | null, isStored: boolean): object {
+  if (value !== null) return { [name]: value };
+  return isStored ? { [name]: FieldValue.delete() } : {};
 }
 
 /** To the microsecond. */

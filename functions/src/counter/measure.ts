@@ -7,6 +7,7 @@ import { logger } from "firebase-functions/logger";
 import { listShards, sumOfListed, sumShards } from "../../../admin/src/internal.ts";
 import { SHARDS } from "../../../core/src/index.ts";
 import type { Backend } from "./backend.ts";
+import { shardTotalOf } from "./direct.ts";
 import { logError } from "./log.ts";
 import type { Measurement } from "./measurement.ts";
 import { shardSettingsOf } from "./shardSettings.ts";
@@ -19,7 +20,7 @@ import type { CounterState } from "./types.ts";
  * Cost: of up to 3 shards, or more if a feature needs a list, 1 read each; of more, 2 reads per 1,000, or on Enterprise the bytes of all.
  * Without the index, and after a sum that was too slow, 1 read per shard. If a feature measures the counter, what its measurer costs.
  *
- * @returns a sum that is infinite or NaN as the last published total, because 0 or the sum of some shards would be wrong
+ * @returns a sum that is infinite or NaN as the last published sum, because 0 or the sum of some shards would be wrong
  */
 export async function measureCounter(backend: Backend, state: CounterState): Promise<Measurement> {
   const { ref, published } = state;
@@ -33,12 +34,12 @@ export async function measureCounter(backend: Backend, state: CounterState): Pro
     byScan: backend.config.edition === "enterprise",
   });
   if (measured.overflows) logOverflowOnce(ref.id, measured.malformed);
-  const sum = measured.overflows ? { ...measured, total: published?.total ?? 0 } : measured;
+  const sum = measured.overflows ? { ...measured, total: shardTotalOf(published) } : measured;
   return Object.assign({}, sum, ...backend.features.map((feature) => feature.measured?.(sum, state, backend.config)));
 }
 
 /** How a feature measures the counter; `undefined` for one that sums its shards. */
-export function measurerOf({ features, firestore, config }: Backend, counterId: string) {
+function measurerOf({ features, firestore, config }: Backend, counterId: string) {
   const measurers = features.map((feature) => feature.measurer?.(counterId, firestore, config));
   return measurers.find((measurer) => measurer !== undefined);
 }

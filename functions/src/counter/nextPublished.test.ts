@@ -77,6 +77,22 @@ describe("a counter grows by a burst", () => {
   });
 });
 
+test.each([
+  ["never published", undefined, 1],
+  ["published before", idle, 43],
+])("one write of a shard after eight calm hours in the document is no crowd: %s", (_, previous, writes) => {
+  const at = T + 8 * 3_600_000;
+  // At 0.01 writes per second.
+  const times = { lastWrite: at - 60_000, lastWriteOfAll: at - 60_000, lastWriteBefore: at - 460_000 };
+  const direct = { open: true, generation: 71, count: 288, marks: 4, ...times };
+  const measurement = measured(idle, at, { total: writes, writes, documents: 1 });
+  const known = { previous, direct, measurement };
+  const step = decide({ at: at - 100, isPoll: false, isNew: !previous, shardId: "0" }, known, at, 0, defaults);
+  const next = step.do === "publish" ? step.next : undefined;
+  expect(next).toMatchObject({ total: 288 + writes, directCount: 288, writes, shardCount: 1, phase: "idle" });
+  expect(next?.rate).toBeLessThan(0.001);
+});
+
 test("a new counter may grow a moment later, and so may one that has just grown", () => {
   const growing = (previous: Published | undefined, at: number, total: number) => {
     const known = { previous, measurement: measured(idle, at, { total, writes: total }) };

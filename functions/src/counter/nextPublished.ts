@@ -3,6 +3,7 @@ import { differenceBeyondRounding } from "../../../admin/src/difference.ts";
 import { decideScaling } from "./autoscale.ts";
 import type { Cause } from "./cause.ts";
 import { averageRate, type Demand, demandOf, recentRate, writesSoFar } from "./demand.ts";
+import { shardTotalOf } from "./direct.ts";
 import { publishInterval } from "./interval.ts";
 import { hasSilentShards, type Measurement } from "./measurement.ts";
 import { type Activity, isQuiet, nextPhase, pollDelay } from "./phase.ts";
@@ -41,8 +42,10 @@ function nextPublished(
   measurement: Measurement,
   config: CounterConfig,
 ): CorePublished {
-  const { previous } = state;
-  const { total, documents, counted = null, slowSince = null } = measurement;
+  const { previous, direct } = state;
+  const { documents, counted = null, slowSince = null } = measurement;
+  const directCount = counted ? 0 : (direct?.count ?? 0);
+  const total = measurement.total + directCount;
   const asOf = toMillis(measurement.asOf);
   const writes = writesSoFar(previous, measurement);
   const limits = { ...config, ...shardSettingsOf(state, config) };
@@ -54,7 +57,7 @@ function nextPublished(
   const added = addedSince(state, measurement);
   const amountRate = previous ? averageRate(previous.amountRate, Math.abs(added), asOf - previous.asOf) : 0;
   const activity: Activity = {
-    isWritten: writes !== (previous?.writes ?? 0) || total !== (previous?.total ?? 0),
+    isWritten: writes !== (previous?.writes ?? 0) || measurement.total !== shardTotalOf(previous),
     quietFor: quietFor(previous, asOf),
     rate,
     interval: publishInterval({ total, rate, amountRate, counted, slowSince, shardDocuments: documents }, config),
@@ -71,6 +74,7 @@ function nextPublished(
   const delay = pollDelay(phase, { ...activity, shardCount, isFoldDue }, config);
   return {
     total,
+    directCount,
     shardCount,
     // A burst on a new counter makes it grow a moment later.
     growing: scaled.isGrown || (!previous && !counted),
@@ -91,12 +95,12 @@ function nextPublished(
   };
 }
 
-/** The sum of the increments since the last publish. */
+/** The sum of the increments on shards since the last publish. */
 function addedSince({ previous, adjusted = 0 }: KnownState, measurement: Measurement): number {
   const { total, counted, imported = 0 } = measurement;
   // The last publish measured something else, so the difference is no increment.
   if (previous && previous.counted?.path !== counted?.path) return 0;
-  const before = (previous?.total ?? 0) + (counted ? 0 : adjusted + imported);
+  const before = shardTotalOf(previous) + (counted ? 0 : adjusted + imported);
   return differenceBeyondRounding(total, before, Math.abs(total) + Math.abs(before));
 }
 

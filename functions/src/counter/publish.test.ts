@@ -17,13 +17,13 @@ const next: Published = { ...idle, total: 43, writes: 43, publishes: 8, asOf: id
 const asOf = toTimestamp(next.asOf);
 const document = {
   ...serializeCounter("likes:42", next, asOf),
-  windows: null,
-  minuteInHistory: false,
   stock: null,
   countedCollection: null,
   countReads: 0,
 };
-const config = { ...defaults, mirrors: parseMirrors("likes=posts/{name}.stats.likes", "MIRRORS") };
+/** Over a document that is stored, which may have these fields of a group that was chosen before. */
+const cleared = { ...document, windows: FieldValue.delete(), minuteInHistory: FieldValue.delete() };
+const config = { ...defaults, direct: false, mirrors: parseMirrors("likes=posts/{name}.stats.likes", "MIRRORS") };
 
 /** Publishes over a counter document as it was read. @returns the commits, and whether the last one passed */
 async function publishing(
@@ -72,6 +72,7 @@ async function publishing(
     mirrored,
     mirroredIn,
     adjusted: undefined,
+    direct: undefined,
   };
   const isPublished =
     (await publish(
@@ -84,7 +85,7 @@ async function publishing(
 }
 
 const counter = "counters/likes:42";
-const guarded = ["update", counter, document, { lastUpdateTime: updateTime }];
+const guarded = ["update", counter, cleared, { lastUpdateTime: updateTime }];
 const PERMISSION_DENIED = 7;
 
 describe("a publish", () => {
@@ -115,7 +116,10 @@ describe("a publish", () => {
 
   test("keeps the state it replaces, in the same commit, also if the document of its mirror is missing", async () => {
     const before = { ...idle, total: 41, asOf: next.asOf - 3_600_000 };
-    const { commits, isPublished } = await publishing({ published: before }, 5);
+    const { commits, isPublished } = await publishing({ published: before }, 5, {
+      ...config,
+      historyGroups: ["likes"],
+    });
     const kept = [
       "set",
       "counters/likes:42/tallyHistory/hours-2023-11-14",
@@ -139,7 +143,7 @@ describe("the mirror of a counter", () => {
     const recorded = [
       "update",
       counter,
-      { ...document, mirrored: 43, mirroredIn: "posts/42 stats.likes" },
+      { ...cleared, mirrored: 43, mirroredIn: "posts/42 stats.likes" },
       { lastUpdateTime: updateTime },
     ];
     expect(commits).toEqual([[recorded, ["update", "posts/42", expect.anything(), 43]]]);

@@ -7,6 +7,8 @@ import { COMMIT_TIMEOUT_MS, withTimeout } from "../../../admin/src/internal.ts";
 import { isPreconditionFailure } from "../../../core/src/index.ts";
 import type { Backend } from "./backend.ts";
 import { serializeCounter } from "./counterDocument.ts";
+import { directChange } from "./direct.ts";
+import { directUpdate } from "./directField.ts";
 import { logError } from "./log.ts";
 import type { Millis } from "./time.ts";
 import type { Contribution, CounterState, Feature, Published } from "./types.ts";
@@ -66,13 +68,15 @@ export async function publish(
 
   async function commit(contributions: readonly Partial<Contribution>[]): Promise<Timestamp | undefined> {
     const { updateTime, adjusted } = state;
+    const change = directChange(state, next, config);
     const document = Object.assign(
       { ...serializeCounter(ref.id, next, asOf), ...(adjusted !== undefined && { adjusted: FieldValue.delete() }) },
       ...contributions.map(({ fields }) => fields),
     );
     const batch = ref.firestore.batch();
-    if (updateTime) batch.update(ref, document, { lastUpdateTime: updateTime });
-    else batch.create(ref, document);
+    const parts = change && directUpdate(change, !state.direct);
+    if (updateTime) batch.update(ref, { ...document, ...parts }, { lastUpdateTime: updateTime });
+    else batch.create(ref, { ...document, ...(change && { direct: { ...change, count: 0, writes: 0 } }) });
     for (const one of contributions) one.addTo?.(batch);
     const [written] = await withTimeout(COMMIT_TIMEOUT_MS, batch.commit());
     return written?.writeTime;

@@ -13,7 +13,7 @@ import type {
   Timestamp,
   WriteBatch,
 } from "firebase-admin/firestore";
-import type { Reservation } from "../../../core/src/index.ts";
+import type { DirectFields, Reservation } from "../../../core/src/index.ts";
 import type { ScheduledTask } from "./cause.ts";
 import type { FoldResult } from "./fold.ts";
 import type { Counted, Measurement } from "./measurement.ts";
@@ -39,6 +39,8 @@ export interface CounterSettings {
   readonly maxInterval: Millis;
   /** The relative change of a total that is worth publishing. */
   readonly precision: number;
+  /** Whether clients may write the documents of calm counters. */
+  readonly direct: boolean;
 }
 
 /** What the core's decisions depend on. */
@@ -49,7 +51,10 @@ export interface CounterConfig extends CounterSettings {
 
 /** The last publish, as far as the core goes, with times in milliseconds. */
 export interface CorePublished {
+  /** The sum of the shards at `asOf`, or what was counted instead, and `directCount`. */
   readonly total: number;
+  /** The sum of the direct increments in the document. */
+  readonly directCount: number;
   readonly shardCount: number;
   /** Whether the shard count has grown or was new with this publish, and may grow further. */
   readonly growing: boolean;
@@ -94,10 +99,24 @@ export interface CounterState {
   readonly reservation: Reserved | undefined;
   /** The sum of resets, imports and corrections since the last publish. These are no increments: the next one leaves them out of the windows and of `amountRate`. */
   readonly adjusted: number | undefined;
+  /** The increments that clients have written to the document; `undefined` if it never was open to them. */
+  readonly direct: Direct | undefined;
 }
 
 /** A {@link Reservation} in milliseconds. */
 export type Reserved = Reservation<Millis>;
+
+/** What a decision needs of the field `direct`. */
+export interface Direct extends Readonly<Pick<DirectFields<never>, "open" | "generation" | "count">> {
+  /** How many marks the generation has. */
+  readonly marks: number;
+  /** When the last write of the generation was made. */
+  readonly lastWrite: Millis | undefined;
+  /** When the last direct write of any generation was made; 0 if there is none. */
+  readonly lastWriteOfAll: Millis;
+  /** When the last write of the generation before was made, if its marks are still there. */
+  readonly lastWriteBefore: Millis | undefined;
+}
 
 /** What a decision knows: the counter document, what was measured after it was read, and what was done since. */
 export interface KnownState extends Partial<Omit<CounterState, "published">> {
@@ -116,7 +135,7 @@ export interface KnownState extends Partial<Omit<CounterState, "published">> {
 export interface PlannedPublish extends KnownState {
   readonly measurement: Measurement;
   readonly next: CorePublished;
-  /** The sum of the increments since the publish before. */
+  /** The sum of the increments on shards since the publish before. */
   readonly added: number;
 }
 
@@ -137,6 +156,8 @@ export interface FeaturePlan<Work = unknown> {
   readonly name: string;
   /** What it changes in the use of this counter's shards. */
   shardSettings?(state: Partial<CounterState>, config: CounterConfig): Partial<ShardSettings>;
+  /** Whether each total of this counter must be published, so that clients may not write the counter document. */
+  needsPublishes?(state: Partial<CounterState>, config: CounterConfig): boolean;
   /** What it corrects in a sum of the shards. */
   measured?(sum: Measurement, state: CounterState, config: CounterConfig): Partial<Measurement>;
   /** Its fields after the publish. */
@@ -162,7 +183,7 @@ export interface Feature<Work = unknown> extends FeaturePlan<Work> {
   /** Its fields of the last publish. Each is checked, because a server may have damaged it. */
   parse?(document: DocumentSnapshot): Partial<Published>;
   /** What other writers keep in the counter document for it. */
-  parseState?(document: DocumentSnapshot | undefined): Partial<CounterState>;
+  parseState?(document: DocumentSnapshot): Partial<CounterState>;
   /** How it measures a counter that does not sum its shards; `undefined` for one that does. */
   measurer?(counterId: string, firestore: Firestore, config: CounterConfig): (() => Promise<Measurement>) | undefined;
   /** The part of its state that a measurement depends on: if that changes, the counter is measured again. */

@@ -8,11 +8,10 @@
 import { type AggregateResult, aggregate } from "./aggregate.ts";
 import { attempt } from "./attempts.ts";
 import type { Backend } from "./backend.ts";
-import { beginsCounter, type Cause, type WriteEvent } from "./cause.ts";
+import type { Cause, WriteEvent } from "./cause.ts";
 import { coalesce } from "./coalesce.ts";
-import { missingCounter, readCounter } from "./counterDocument.ts";
+import { readCounter } from "./counterDocument.ts";
 import { isAnswered } from "./decide.ts";
-import { measurerOf } from "./measure.ts";
 
 /** Whether an update of a shard has counted. One that only removes expired marks has not. */
 export function hasCounted(before: Shard, after: Shard): boolean {
@@ -41,25 +40,11 @@ export function createWakeHandler(backend: Backend): (event: WriteEvent) => Prom
   async function handle(event: WriteEvent, last: AggregateResult | undefined): Promise<AggregateResult | undefined> {
     const { counterId, committedAt } = event;
     const followUp = { counterId, due: committedAt, kind: "followUp" } as const;
-    const done = await attempt(backend, followUp, () => bringUpToDate(event, last));
+    const done = await attempt(backend, followUp, async () => {
+      const state = await readCounter(backend.counters.doc(counterId), features);
+      return aggregate(backend, state, causeOf(event));
+    });
     return "result" in done ? done.result : { published: last?.published, attemptAt: done.nextAt };
-  }
-
-  async function bringUpToDate(event: WriteEvent, last: AggregateResult | undefined): Promise<AggregateResult> {
-    const ref = backend.counters.doc(event.counterId);
-    const isAssumed = last === undefined && isFirstWrite(event);
-    const outcome = await aggregate(
-      backend,
-      isAssumed ? missingCounter(ref, features) : await readCounter(ref, features),
-      causeOf(event),
-    );
-    // Whether the counter was published is only known if its document was read.
-    return isAssumed ? { ...outcome, missingAt: undefined } : outcome;
-  }
-
-  /** Whether the write most likely began the counter. Then the counter document is read only if creating it fails. */
-  function isFirstWrite(event: WriteEvent): boolean {
-    return beginsCounter(event) && measurerOf(backend, event.counterId) === undefined;
   }
 }
 

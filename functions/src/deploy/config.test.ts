@@ -3,6 +3,7 @@ import { CounterError, MARK_LIFETIME_SECONDS, parseCountedCollection, parseMirro
 import { MAX_TASK_DELAY } from "../counter/cause.ts";
 import { deployedConfig, params } from "../deploy/parameters.ts";
 import type { Config } from "../features/config.ts";
+import { isIn } from "../features/groups.ts";
 import { validConfig } from "./config.ts";
 import { DEFAULT_CONFIG as defaults } from "./defaultConfig.ts";
 import { DEFAULT_PARAMETERS, parseConfig } from "./parseConfig.ts";
@@ -24,7 +25,7 @@ describe("each parameter is refused outside its range", () => {
     ["minInterval", "MIN_INTERVAL_SECONDS", 1, MAX_TASK_DELAY / 1_000, 1_000],
     ["maxInterval", "MAX_INTERVAL_SECONDS", 2, MAX_TASK_DELAY / 1_000, 1_000],
     ["precision", "PRECISION", 0, 1],
-    ["historyRetention", "HISTORY_DAYS", 0, 3_650, 86_400_000, true],
+    ["historyRetention", "HISTORY_DAYS", 1, 3_650, 86_400_000, true],
   ])("%s: %s is from %d to %d", (field, parameter, from, to, unit = 1, whole = false) => {
     const lower = field === "maxShards" ? { minShards: 3 } : field === "maxInterval" ? { minInterval: 2_000 } : {};
     const widest = { ...defaults, maxShards: 10_000, maxInterval: MAX_TASK_DELAY, ...lower };
@@ -78,6 +79,20 @@ describe("each parameter is refused outside its range", () => {
     };
     expect(validConfig(fine)).toEqual(fine);
   });
+});
+
+test.each<[name: "WINDOWS" | "HISTORY", field: "windowGroups" | "historyGroups"]>([
+  ["WINDOWS", "windowGroups"],
+  ["HISTORY", "historyGroups"],
+])("%s names groups, or * for all counters", (name, field) => {
+  const parsed = (value: string) => parseConfig({ ...DEFAULT_PARAMETERS, [name]: value })[field];
+  const has = (value: string) => ["likes:42", "views:home", "home", ":x"].map((id) => isIn(parsed(value), id));
+  expect([parsed("likes, re-posts"), parsed("*"), parsed("")]).toEqual([["likes", "re-posts"], "all", []]);
+  expect(["likes", "*", ""].map(has)).toEqual([[true, false, false, false], Array(4).fill(true), Array(4).fill(false)]);
+  for (const wrong of ["likes:*", "*,likes", "a b"])
+    expect(() => parsed(wrong)).toThrow(
+      new RegExp(`^counter/invalid-config: ${name} is .*; set it to groups such as likes`),
+    );
 });
 
 test.each(["VISITORS", "ITEMS", "ADOPTED"])("%s refuses true, and says what it accepts", (name) => {

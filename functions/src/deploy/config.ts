@@ -11,6 +11,7 @@ import { MAX_TASK_DELAY } from "../counter/cause.ts";
 import type { Millis } from "../counter/time.ts";
 import type { Edition } from "../counter/types.ts";
 import type { Config } from "../features/config.ts";
+import { NO_COUNTERS } from "../http/counterList.ts";
 import { invalidParameter } from "./parameterValue.ts";
 
 export const DAY: Millis = 86_400_000;
@@ -43,11 +44,15 @@ export const DEFAULT_SETTINGS: Settings = {
   minInterval: 1_000,
   maxInterval: 10_000,
   precision: 0.001,
+  direct: true,
   counted: undefined,
   mirrors: [],
   adopted: false,
   visitors: "no",
   items: false,
+  windowGroups: [],
+  historyGroups: [],
+  servedCounters: NO_COUNTERS,
   historyRetention: 30 * DAY,
   timeZone: "UTC",
   regions: undefined,
@@ -76,7 +81,7 @@ export function validConfig<Checked extends Settings>(config: Checked, isEmulate
   inRange("MAX_INTERVAL_SECONDS", config.maxInterval / 1_000, config.minInterval / 1_000, MAX_TASK_DELAY / 1_000);
   inRange("PRECISION", config.precision, 0, 1);
   inRange("EXCHANGE_SECONDS", config.exchangeInterval / 1_000, 1, MAX_TASK_DELAY / 1_000);
-  inRange("HISTORY_DAYS", config.historyRetention / DAY, 0, 3_650, true);
+  inRange("HISTORY_DAYS", config.historyRetention / DAY, 1, 3_650, true);
   if (!isTimeZone(config.timeZone)) {
     throw invalidParameter("TIME_ZONE", config.timeZone, "a name such as Europe/Berlin");
   }

@@ -91,7 +91,7 @@ const FEATURES: readonly [parameters: Record<string, string>, functions: string[
   [{ TOTALS_COUNTERS: "views:*" }, ["totals"], ["totals"]],
   [{ REGIONS: "us=(default), eu=tally-eu" }, ["exchange"]],
   // They need no function of their own.
-  [{ MIRRORS: "likes=posts/{name}.likes", HISTORY_DAYS: "7" }, []],
+  [{ MIRRORS: "likes=posts/{name}.likes", WINDOWS: "likes", HISTORY: "*" }, []],
 ];
 
 test.each(FEATURES)("%j adds %j", async (values, functions, open = []) => {

@@ -79,7 +79,7 @@ describe("the extension and the function kit are the same", () => {
     ["MAX_SHARDS", "0", "1", "10000", "10001"],
     ["WRITES_PER_SHARD", "0.009", "0.01", "1000", "1000.1"],
     ["SHRINK_COOLDOWN_SECONDS", "119", "120", "86400", "86401"],
-    ["HISTORY_DAYS", "-1", "0", "3650", "3651"],
+    ["HISTORY_DAYS", "0", "1", "3650", "3651"],
     ["EXCHANGE_SECONDS", "0", "1", "3000", "3001"],
     ["INGEST_MAX_AMOUNT", "0", "1", "1000000", "1000001"],
     ["INGEST_AMOUNT_PER_SECOND", "0", "1", "1000000", "1000001"],

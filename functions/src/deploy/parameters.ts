@@ -6,7 +6,6 @@ import { defineInt, defineString } from "firebase-functions/params";
 import { MARK_LIFETIME_SECONDS, MAX_SHARDS, NO_COUNTED_COLLECTION } from "../../../core/src/index.ts";
 import type { Config } from "../features/config.ts";
 import { FEATURE_PLANS } from "../features/plans.ts";
-import { type CounterList, parseCounterList } from "../http/counterList.ts";
 import { type IngestConfig, parseIngestConfig } from "../ingest/config.ts";
 import { packaging } from "./packaging.ts";
 import {
@@ -91,6 +90,13 @@ export const params = {
     input: precision,
     description: "The relative change of a total that is worth publishing: 0.001 is a tenth of a percent.",
   }),
+  direct: defineString("DIRECT", {
+    default: DEFAULTS.DIRECT,
+    input: yesOrNo,
+    description:
+      "Whether clients add to the document of a counter that is not busy, which costs one write and wakes no function. no: each " +
+      "increment goes to a shard, if needsFunctions of the rules returns true.",
+  }),
   // How many shards a counter has.
   minShards: defineInt("MIN_SHARDS", {
     default: Number(DEFAULTS.MIN_SHARDS),
@@ -134,9 +140,19 @@ export const params = {
       "of likes:42 to the field likes of posts/42. Separate several with commas.",
   }),
   // Charts, and leaderboards of today.
+  windows: defineString("WINDOWS", {
+    default: DEFAULTS.WINDOWS,
+    description:
+      "The groups whose counters also have totals of today, this week and this month: names separated by commas, such as likes, " +
+      "or * for all counters. Empty: none.",
+  }),
+  history: defineString("HISTORY", {
+    default: DEFAULTS.HISTORY,
+    description: "The groups whose past totals are kept, for charts: as in WINDOWS. Empty: none.",
+  }),
   historyDays: defineInt("HISTORY_DAYS", {
     default: Number(DEFAULTS.HISTORY_DAYS),
-    description: "How many days the past totals of each minute and hour are kept, for charts. 0 keeps none.",
+    description: "How many days the past totals of each minute and hour are kept.",
   }),
   timeZone: defineString("TIME_ZONE", {
     default: DEFAULTS.TIME_ZONE,
@@ -266,11 +282,6 @@ export function deployedConfig(): Config {
 /** As {@link deployedConfig}. */
 export function deployedIngestConfig(): IngestConfig {
   return parseIngestConfig(deployedValues());
-}
-
-/** What the function totals may show. As {@link deployedConfig}. */
-export function deployedTotalsCounters(): CounterList {
-  return parseCounterList(params.totalsCounters.value(), params.totalsCounters.name);
 }
 
 function deployedValues(): ParameterValues {

@@ -1,7 +1,9 @@
 /** The parameters of a deployment, as they are entered, to the configuration: by the functions, and by the CLI's `doctor`. */
 import { NO_COUNTED_COLLECTION, parseCountedCollection, parseMirrors } from "../../../core/src/index.ts";
+import { parseGroups } from "../features/groups.ts";
 import { parseRegions, regionCount } from "../features/regions/config.ts";
 import { intervalsOf } from "../features/regions/intervals.ts";
+import { parseCounterList } from "../http/counterList.ts";
 import { DAY, DEFAULT_SETTINGS, EDITIONS, type Settings, settingsOn, validConfig } from "./config.ts";
 import { choiceOf } from "./parameterValue.ts";
 
@@ -20,6 +22,7 @@ export const DEFAULT_PARAMETERS = {
   MIN_INTERVAL_SECONDS: String(DEFAULT_SETTINGS.minInterval / 1_000),
   MAX_INTERVAL_SECONDS: String(DEFAULT_SETTINGS.maxInterval / 1_000),
   PRECISION: String(DEFAULT_SETTINGS.precision),
+  DIRECT: "yes",
   MIN_SHARDS: String(DEFAULT_SETTINGS.minShards),
   MAX_SHARDS: String(DEFAULT_SETTINGS.maxShards),
   WRITES_PER_SHARD: String(DEFAULT_SETTINGS.writesPerShard),
@@ -27,6 +30,8 @@ export const DEFAULT_PARAMETERS = {
   VISITORS: "no",
   COUNTED_COLLECTION: NO_COUNTED_COLLECTION,
   MIRRORS: "",
+  WINDOWS: "",
+  HISTORY: "",
   HISTORY_DAYS: String(DEFAULT_SETTINGS.historyRetention / DAY),
   TIME_ZONE: DEFAULT_SETTINGS.timeZone,
   REGIONS: "",
@@ -72,11 +77,15 @@ export function parseConfig(values: ParameterValues, isEmulated = false, project
       minInterval: number("MIN_INTERVAL_SECONDS") * 1_000,
       maxInterval: number("MAX_INTERVAL_SECONDS") * 1_000,
       precision: number("PRECISION"),
+      direct: choiceOf("DIRECT", text("DIRECT"), ["no", "yes"]) === "yes",
       counted: parseCountedCollection(text("COUNTED_COLLECTION")),
       mirrors: [...parseMirrors(text("MIRRORS"), "MIRRORS"), ...parseMirrors(text("BRIDGE"), "BRIDGE")],
       adopted: choiceOf("ADOPTED", text("ADOPTED"), ["no", "yes"]) === "yes",
       visitors: choiceOf("VISITORS", text("VISITORS"), ["no", "yes", "ingest"]),
       items: choiceOf("ITEMS", text("ITEMS"), ["no", "yes"]) === "yes",
+      windowGroups: parseGroups(text("WINDOWS"), "WINDOWS"),
+      historyGroups: parseGroups(text("HISTORY"), "HISTORY"),
+      servedCounters: parseCounterList(text("TOTALS_COUNTERS"), "TOTALS_COUNTERS"),
       historyRetention: number("HISTORY_DAYS") * DAY,
       timeZone: text("TIME_ZONE"),
       regions: parseRegions(text("REGIONS"), text("DATABASE_ID"), project),

@@ -34,7 +34,7 @@ import { defineWhereRun, sdk } from "./coldStart.ts";
 import { onDiscovery } from "./discovery.ts";
 import { functionOptions, minInstances } from "./functionOptions.ts";
 import { packaging } from "./packaging.ts";
-import { deployedIngestConfig, deployedTotalsCounters, params } from "./parameters.ts";
+import { deployedIngestConfig, params } from "./parameters.ts";
 import { NO_TOPIC } from "./parseConfig.ts";
 import { runTask } from "./runTask.ts";
 
@@ -230,7 +230,7 @@ function isLogged(): boolean {
   return params.eventsTopic.value() !== "";
 }
 
-const httpTotals = lazily((backend) => createHttpTotals(backend, deployedTotalsCounters()));
+const httpTotals = lazily(createHttpTotals);
 const showTotals: HttpTotals = (request, response) => httpTotals()(request, response);
 
 export const totals = defineWhereRun("totals", () => onPublicRequest(params.totalsCounters, showTotals));

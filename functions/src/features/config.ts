@@ -2,6 +2,8 @@
 import type { CountedCollection, Mirror } from "../../../core/src/index.ts";
 import type { Millis } from "../counter/time.ts";
 import type { CounterConfig } from "../counter/types.ts";
+import type { CounterList } from "../http/counterList.ts";
+import type { Groups } from "./groups.ts";
 import type { Regions } from "./regions/config.ts";
 
 /** The parameters of deploy/parameters.ts, parsed. */
@@ -16,7 +18,13 @@ export interface Config extends CounterConfig {
   readonly visitors: "no" | "yes" | "ingest";
   /** Whether the most frequent items are found. */
   readonly items: boolean;
-  /** How long history is kept; 0 keeps none. */
+  /** The counters with totals of today, this week and this month. */
+  readonly windowGroups: Groups;
+  /** The counters whose past totals are kept. */
+  readonly historyGroups: Groups;
+  /** The counters whose totals anyone may read by HTTP. */
+  readonly servedCounters: CounterList;
+  /** How long past totals are kept. */
   readonly historyRetention: Millis;
   /** The IANA name of the time zone in which the days of windows begin. */
   readonly timeZone: string;

@@ -1,5 +1,6 @@
 /** The features that join a publish. */
 import type { Feature } from "../counter/types.ts";
+import { totalsPlan } from "../totals/totalsPlan.ts";
 import { adopted } from "./adopted/feature.ts";
 import { collections } from "./collections/feature.ts";
 import { history } from "./history/feature.ts";
@@ -17,4 +18,5 @@ export const FEATURES: readonly Feature[] = [
   stock,
   collections,
   adopted,
+  totalsPlan,
 ];

@@ -8,6 +8,8 @@ export interface CounterList {
   readonly groups: ReadonlySet<string>;
 }
 
+export const NO_COUNTERS: CounterList = { ids: new Set(), groups: new Set() };
+
 /**
  * Parses a list such as `signups, views:*`.
  *

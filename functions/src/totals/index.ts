@@ -3,7 +3,6 @@ import { parseCounter } from "../counter/counterDocument.ts";
 import { nextPublishDue } from "../counter/interval.ts";
 import type { DeployedBackend } from "../features/backend.ts";
 import { collections } from "../features/collections/feature.ts";
-import type { CounterList } from "../http/counterList.ts";
 import { createTotalsHandler } from "./http.ts";
 import { createSharedReads, type Reading } from "./sharedReads.ts";
 
@@ -13,12 +12,9 @@ const FIELDS = [
   ...["slowSince", "shardDocuments"],
 ];
 
-export function createHttpTotals(
-  { firestore, counters: collection, config, now }: DeployedBackend,
-  counters: CounterList,
-) {
+export function createHttpTotals({ firestore, counters: collection, config, now }: DeployedBackend) {
   const read = createSharedReads(readTotals, () => performance.now());
-  return createTotalsHandler({ counters, read, maxInterval: config.maxInterval, now });
+  return createTotalsHandler({ counters: config.servedCounters, read, maxInterval: config.maxInterval, now });
 
   async function readTotals(ids: readonly string[]): Promise<ReadonlyMap<string, Reading>> {
     const documents = ids.map((id) => collection.doc(id));

@@ -1,5 +1,5 @@
 /** A button and its total. */
-import { collection, onSnapshot } from "firebase/firestore";
+import { collection, doc, onSnapshot } from "firebase/firestore";
 import { counter, incrementCounter, onCounter } from "firestore-tally";
 import { db, id } from "./connection.ts";
 import { button, outcomes, output } from "./elements.ts";
@@ -21,8 +21,17 @@ onCounter(ref, ({ total, pending, fromCache }) => {
   show.fromCache(fromCache);
 });
 
-// The increments in Firestore's cache or on disk, sent or not.
+// The increments in Firestore's cache or on disk, sent or not: in the document and on shards.
 const kept = output("kept", 0);
-onSnapshot(collection(db, `${ref.path}/shards`), { source: "cache" }, ({ docs }) => {
-  kept(docs.reduce((sum, shard) => sum + shard.get("count"), 0));
-});
+const counts = [0, 0];
+const keep = (place: number, count = 0) => {
+  counts[place] = count;
+  kept(counts.reduce((sum, one) => sum + one));
+};
+onSnapshot(doc(db, ref.path), { source: "cache" }, (document) => keep(0, document.get("direct.count")));
+onSnapshot(collection(db, `${ref.path}/shards`), { source: "cache" }, ({ docs }) =>
+  keep(
+    1,
+    docs.reduce((sum, shard) => sum + shard.get("count"), 0),
+  ),
+);

@@ -5,10 +5,12 @@
 import fc from "fast-check";
 import type { User, Value, Write } from "../rest.ts";
 import { AMOUNTS, CORRUPTIONS, type Corrupt, type Corruption, TIMES } from "./corruptions.ts";
+import { directIncrement, directToggle, directWrongly, paidDirectClap } from "./direct.ts";
 import { oldUpdate, oldWrongly } from "./oldClients.ts";
-import { BUCKETS, FOREIGN_SHARD_IDS, hashOf, integer, marksOf, SHARD_IDS, textOf, UIDS, visitorsOf } from "./oracle.ts";
+import { BUCKETS, FOREIGN_SHARD_IDS, hashOf, SHARD_IDS, visitorsOf } from "./oracle.ts";
 import { giveBack, take, takeWrongly } from "./takes.ts";
 import { cheat, paidClap, paidNote } from "./uses.ts";
+import { integer, marksOf, textOf, UIDS } from "./values.ts";
 import {
   type BatchContext,
   choose,
@@ -51,10 +53,10 @@ const COUNTING = [
 ] as const;
 const LIMITED = ["note", "clap", "cheat"] as const;
 const STOCK = ["take", "giveBack", "takeWrongly"] as const;
-
 const OLD = ["oldUpdate", "oldWrongly"] as const;
+const DIRECT = ["directIncrement", "directToggle", "directClap", "directWrongly"] as const;
 
-type Kind = (typeof COUNTING | typeof LIMITED | typeof STOCK | typeof OLD)[number];
+type Kind = (typeof COUNTING | typeof LIMITED | typeof STOCK | typeof OLD | typeof DIRECT)[number];
 
 /** What a client does. `pick` makes all remaining choices. */
 interface Action {
@@ -188,6 +190,14 @@ function perform({ do: kind, shard, pick }: Action, user: User, context: BatchCo
       return [oldUpdate(context.old, shard)];
     case "oldWrongly":
       return oldWrongly(context, shard, pick);
+    case "directIncrement":
+      return directIncrement(context, pick);
+    case "directToggle":
+      return directToggle(context, once, shard, pick);
+    case "directClap":
+      return paidDirectClap(context, once);
+    case "directWrongly":
+      return directWrongly(context, once, shard, pick);
     case "overwrite": {
       const path = choose(context.paths, pick);
       return pick % 3 === 0 ? [{ path, delete: true }] : [{ path, set: { count: integer(100), total: integer(100) } }];
@@ -247,8 +257,11 @@ const counting = stepOf(
 );
 const limited = stepOf(actionOf(["note", "clap"], LIMITED), "cheat");
 const stock = stepOf(actionOf(["take", "giveBack"], STOCK), "takeWrongly");
-
 const old = stepOf(actionOf(["oldUpdate"], OLD), "oldWrongly");
+const direct = stepOf(
+  actionOf(["directIncrement", "directIncrement", "directToggle", "directToggle"], DIRECT),
+  "directWrongly",
+);
 
 /** Steps of each part of the rules, and of all. */
 export const STEPS = {
@@ -256,5 +269,6 @@ export const STEPS = {
   limited,
   stock,
   old,
-  all: fc.oneof({ weight: 3, arbitrary: counting }, limited, stock, old),
+  direct,
+  all: fc.oneof({ weight: 3, arbitrary: counting }, limited, stock, old, { weight: 2, arbitrary: direct }),
 } satisfies Record<string, fc.Arbitrary<Step>>;

@@ -1,7 +1,8 @@
 /** Corruptions of a write. Each violates one rule, or tests its limits. */
 
 import type { User, Value, Write } from "../rest.ts";
-import { FOREIGN_SHARD_IDS, integer, marksOf, noncesOf, numberOf, SHARD_IDS, UIDS } from "./oracle.ts";
+import { FOREIGN_SHARD_IDS, SHARD_IDS } from "./oracle.ts";
+import { integer, marksOf, noncesOf, numberOf, UIDS } from "./values.ts";
 import {
   type BatchContext,
   choose,
@@ -39,7 +40,7 @@ export const AMOUNTS = [
   ...[1, -1, 0.5, 1e300, "NaN", "Infinity", "-Infinity"].map(double),
 ];
 const SIZES = [0, 1, 4, 6, 24, 5_000].map((size) => ({ bytesValue: Buffer.alloc(size, 1).toString("base64") }));
-const BAD_NONCES: Value[] = [...SIZES, text("abcd"), integer(12_345_678), { nullValue: null }, { mapValue: {} }];
+export const BAD_NONCES: Value[] = [...SIZES, text("abcd"), integer(12_345_678), { nullValue: null }, { mapValue: {} }];
 const BAD_WINDOWS = ["5", "10", "-1", "00", "A", "x.y"];
 
 export const CORRUPTIONS: Record<string, Corrupt> = {

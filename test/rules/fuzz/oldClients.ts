@@ -1,7 +1,8 @@
 /** Writes of old clients, which have the recipe of Firebase's documentation, and ways to write what they must not. */
 import type { Fields, Value, Write } from "../rest.ts";
 import { AMOUNTS } from "./corruptions.ts";
-import { FOREIGN_SHARD_IDS, integer, SHARD_IDS } from "./oracle.ts";
+import { FOREIGN_SHARD_IDS, SHARD_IDS } from "./oracle.ts";
+import { integer } from "./values.ts";
 import { type BatchContext, choose, text } from "./writes.ts";
 
 export function oldUpdate(counter: string, shard: string, by: Value = integer(1), set: Fields = {}): Write {

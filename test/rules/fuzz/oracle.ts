@@ -4,6 +4,29 @@
  */
 import { createHash } from "node:crypto";
 import type { Fields, User, Value, World, Write } from "../rest.ts";
+import {
+  type DirectCounters,
+  directCountersOf,
+  directPathsOf,
+  faultOfDirectIncrements,
+  faultOfLikes,
+  initialDirectDocuments,
+} from "./directOracle.ts";
+
+import {
+  faultOfWindow,
+  fieldsOfMap,
+  integer,
+  isEqual,
+  isWithin,
+  marksOf,
+  markWindows,
+  nonceOf,
+  numberOf,
+  type Span,
+  textOf,
+  UIDS,
+} from "./values.ts";
 
 /** Counters of each kind, with all paths that a batch may write. */
 export interface Counters {
@@ -19,6 +42,7 @@ export interface Counters {
   readonly old: string;
   /** Documents of an app that are limited, too. */
   readonly notes: readonly string[];
+  readonly direct: DirectCounters;
   /** The collection of the limit documents, by uid. */
   readonly limit: string;
   readonly paths: readonly string[];
@@ -28,8 +52,6 @@ export interface Counters {
 export const SHARD_IDS = ["0", "1"];
 /** Ids that clients must not write: the backend's, an index too high, another spelling of 0, no number. */
 export const FOREIGN_SHARD_IDS = ["base", "10000", "00", "add-x"];
-/** Alice and Bob send batches. Carol has an entry and sends none. */
-export const UIDS = ["alice", "bob", "carol"];
 
 /** The hash of a visitor. */
 export function hashOf(user: string): string {
@@ -63,9 +85,20 @@ export function countersOf(id: string, parts: Part = "all"): Counters {
   const notes = ["0", "1"].map((note) => `notes/claps:${id}/all/${note}`);
   const stock = `counters/tickets:${id}`;
   const old = `counters/hits:${id}`;
+  const direct = directCountersOf(id);
+  const uses = UIDS.map((uid) => `${limit}/${uid}`);
   const paths = {
     counting: [...around(open), ...around(perUser), `${closed}/shards/0`],
-    limited: [...notes, `${limited}/shards/0`, ...UIDS.map((uid) => `${limit}/${uid}`)],
+    limited: [...notes, `${limited}/shards/0`, ...uses],
+    direct: [
+      ...directPathsOf(direct),
+      ...uses,
+      limited,
+      `${limited}/shards/0`,
+      closed,
+      stock,
+      ...UIDS.map((once) => `${stock}/tallyEntries/${once}`),
+    ],
     old: [
       old,
       ...[...SHARD_IDS, ...FOREIGN_SHARD_IDS, "7"].map((shard) => `${old}/shards/${shard}`),
@@ -77,22 +110,23 @@ export function countersOf(id: string, parts: Part = "all"): Counters {
     ],
   };
   const of = parts === "all" ? [...new Set(Object.values(paths).flat())] : paths[parts];
-  return { open, closed, perUser, limited, stock, old, notes, limit, paths: of };
+  return { open, closed, perUser, limited, stock, old, notes, direct, limit, paths: of };
 }
 
 /** The limit of the notes and claps of a world. */
 export const LIMIT = { limit: 3, per: 70, burst: 2 };
 
 /** A part of the rules. */
-export type Part = "counting" | "limited" | "stock" | "old" | "all";
+export type Part = "counting" | "limited" | "stock" | "old" | "direct" | "all";
 
 /** The units in each shard of stock. */
 const UNITS: Readonly<Record<string, number>> = { 0: 3, 1: 40 };
 
 /** The documents that a world begins with. */
-export function initialDocuments({ open, perUser, stock, old }: Counters): Write[] {
+export function initialDocuments({ open, perUser, stock, old, direct }: Counters): Write[] {
   const document = (path: string, set: Fields): Write => ({ path, set });
   return [
+    ...initialDirectDocuments(direct),
     ...SHARD_IDS.map((id) =>
       document(`${stock}/shards/${id}`, {
         shard: { stringValue: id },
@@ -142,32 +176,36 @@ export function initialDocuments({ open, perUser, stock, old }: Counters): Write
   ];
 }
 
-/** When a batch was sent and answered, in milliseconds since the epoch. The emulator has the same clock. */
-export interface Span {
-  readonly from: number;
-  readonly to: number;
-}
-
 /** @returns the violation that an accepted batch has caused, if any */
 export function findViolation(
-  { open, perUser, limited, stock, old, notes, limit, paths }: Counters,
+  { open, perUser, limited, stock, old, notes, direct, limit, paths }: Counters,
   before: World,
   after: World,
   user: User,
   writes: readonly Write[],
   span: Span,
 ): string | undefined {
-  const own = new Set(user === null ? [] : [`${perUser}/tallyEntries/${user}`, `${stock}/tallyEntries/${user}`]);
+  const own = new Set(
+    user === null ? [] : [perUser, stock, direct.likes].map((counter) => `${counter}/tallyEntries/${user}`),
+  );
   const claps = `${limited}/shards/0`;
   const shards = [
-    ...[open, perUser, stock].flatMap((counter) => SHARD_IDS.map((id) => `${counter}/shards/${id}`)),
+    ...[open, perUser, stock, direct.likes].flatMap((counter) => SHARD_IDS.map((id) => `${counter}/shards/${id}`)),
     claps,
   ];
   const ownLimit = `${limit}/${user}`;
-  const payable = new Set([...notes, claps]);
+  const payable = new Set([...notes, claps, limited]);
+  const documents = [direct.fresh, direct.slow, direct.fast, direct.quiet, direct.likes, limited];
   const oldShards = SHARD_IDS.map((id) => `${old}/shards/${id}`);
   for (const path of paths) {
-    if (own.has(path) || shards.includes(path) || payable.has(path) || (user && path === ownLimit)) continue;
+    if (
+      own.has(path) ||
+      shards.includes(path) ||
+      documents.includes(path) ||
+      payable.has(path) ||
+      (user && path === ownLimit)
+    )
+      continue;
     if (oldShards.includes(path)) {
       const fault = faultOfOldShard(before[path], after[path]);
       if (fault) return `${path}: ${fault}`;
@@ -182,7 +220,7 @@ export function findViolation(
     const [old, entry] = [before[path], after[path]];
     if (!entry || isEqual(old, entry)) continue;
     if (old) return `${path} was updated`;
-    const fault = faultOfEntry(entry, String(user), path.startsWith(stock), span);
+    const fault = faultOfEntry(entry, String(user), path.startsWith(stock), path.startsWith(direct.likes), span);
     if (fault) return `${path}: ${fault}`;
   }
   for (const path of shards.filter((path) => paths.includes(path))) {
@@ -191,6 +229,13 @@ export function findViolation(
     const fault = faultOfShard(id, before[path], after[path], hits, span);
     if (fault) return `${path}: ${fault}`;
   }
+  for (const path of documents.filter((path) => paths.includes(path))) {
+    const hits = writes.filter((write) => write.path === path).length;
+    const fault = faultOfDirectIncrements(path, before[path], after[path], hits, span);
+    if (fault) return `${path}: ${fault}`;
+  }
+  const fault = faultOfLikes(direct.likes, before, after, user);
+  if (fault) return `${direct.likes}: ${fault}`;
   for (const path of [...SHARD_IDS.map((id) => `${open}/shards/${id}`), claps]) {
     const grown = count(after[path]) - count(before[path]);
     const writes = written(before[path], after[path]);
@@ -281,12 +326,19 @@ export function slotsOf(limit: Fields | undefined): Fields {
   return (limit?.slots?.mapValue as { fields?: Fields } | undefined)?.fields ?? {};
 }
 
-function faultOfEntry(entry: Fields, once: string, isTake: boolean, span: Span): string | undefined {
+function faultOfEntry(
+  entry: Fields,
+  once: string,
+  isTake: boolean,
+  mayBeDirect: boolean,
+  span: Span,
+): string | undefined {
   if (Object.keys(entry).sort().join() !== "at,by,once,shard") return `has the fields ${Object.keys(entry)}`;
   if (textOf(entry.once) !== once) return `has once = ${JSON.stringify(entry.once)}`;
   const isAllowed = isTake ? /^-([1-9]|10)$/.test(String(entry.by?.integerValue)) : numberOf(entry.by) === 1;
   if (!isAllowed) return `counts ${JSON.stringify(entry.by)}`;
-  if (!SHARD_IDS.includes(textOf(entry.shard) ?? "")) return `is on ${JSON.stringify(entry.shard)}`;
+  if (![...SHARD_IDS, ...(mayBeDirect ? ["direct"] : [])].includes(textOf(entry.shard) ?? ""))
+    return `is on ${JSON.stringify(entry.shard)}`;
   return isWithin(entry.at, span) ? undefined : `was made at ${JSON.stringify(entry.at)}`;
 }
 
@@ -312,67 +364,17 @@ function faultOfShard(id: string, before: Fields | undefined, after: Fields | un
 function faultOfMarks(before: Fields, after: Fields, hits: number, span: Span): string | undefined {
   const lost = Object.keys(before).filter((name) => !(name in after));
   const young = lost.filter(
-    (name) => span.to - Date.parse(String(windowOf(before[name]).at?.timestampValue)) < 120_000,
+    (name) => span.to - Date.parse(String(fieldsOfMap(before[name]).at?.timestampValue)) < 120_000,
   );
   if (young.length > 0) return `lost the young windows ${young}`;
   const changed = Object.keys(after).filter((name) => !isEqual(before[name], after[name]));
   if (changed.length < 1 || changed.length > hits) return `${hits} writes changed ${changed.length} windows`;
   for (const name of changed) {
     if (!/^[0-4]$/.test(name)) return `has a window ${name}`;
-    const window = windowOf(after[name]);
-    const foreign = Object.keys(window).filter((field) => !["at", "nonces"].includes(field));
-    if (foreign.length > 0) return `has a window with the fields ${foreign}`;
-    if (!isWithin(window.at, span)) return `has a window of ${JSON.stringify(window.at)}`;
-    const [old, nonces] = [noncesOf(before[name]), noncesOf(after[name])];
-    if (!isEqual(nonces.slice(0, old.length), old)) return `lost nonces of the window ${name}`;
-    const added = nonces.slice(old.length);
-    if (added.length < 1 || added.length > hits) return `${hits} writes added ${added.length} nonces`;
-    const odd = added.filter((nonce) => Buffer.from(String(nonce.bytesValue ?? ""), "base64").length !== 5);
-    if (odd.length > 0) return `has the nonces ${JSON.stringify(odd)}`;
-    if (new Set(nonces.map(canonical)).size < nonces.length) return `has a nonce twice in the window ${name}`;
+    const fault = faultOfWindow(name, before[name], after[name], hits, span);
+    if (fault) return fault;
   }
   return undefined;
-}
-
-/** A nonce of five bytes, different for each number. */
-export function nonceOf(n: number): Value {
-  const bytes = Buffer.alloc(5);
-  bytes.writeInt32BE(n);
-  return { bytesValue: bytes.toString("base64") };
-}
-
-/** The `marks` of a shard. */
-function markWindows(windows: Record<string, [at: string, ...nonces: Value[]]>): Value {
-  const fields = Object.entries(windows).map(([name, [timestampValue, ...values]]) => [
-    name,
-    { mapValue: { fields: { at: { timestampValue }, nonces: { arrayValue: { values } } } } },
-  ]);
-  return { mapValue: { fields: Object.fromEntries(fields) } };
-}
-
-function windowOf(window: Value | undefined): Fields {
-  return (window?.mapValue as { fields?: Fields } | undefined)?.fields ?? {};
-}
-
-export function noncesOf(window: Value | undefined): Value[] {
-  return (windowOf(window).nonces?.arrayValue as { values?: Value[] } | undefined)?.values ?? [];
-}
-
-export function integer(value: number): Value {
-  return { integerValue: String(value) };
-}
-
-export function numberOf(value: Value | undefined): number | undefined {
-  const number = value?.integerValue ?? value?.doubleValue;
-  return number === undefined ? undefined : Number(number);
-}
-
-export function textOf(value: Value | undefined): string | undefined {
-  return value?.stringValue as string | undefined;
-}
-
-export function marksOf(shard: Fields | undefined): Fields {
-  return (shard?.marks?.mapValue as { fields?: Fields } | undefined)?.fields ?? {};
 }
 
 function written(before: Fields | undefined, after: Fields | undefined): number {
@@ -381,20 +383,4 @@ function written(before: Fields | undefined, after: Fields | undefined): number 
 
 function count(shard: Fields | undefined): number {
   return numberOf(shard?.count) ?? 0;
-}
-
-function isWithin(at: Value | undefined, { from, to }: Span): boolean {
-  const time = Date.parse(String(at?.timestampValue));
-  return from <= time && time <= to;
-}
-
-/** Compares regardless of the order of fields. */
-function isEqual(a: unknown, b: unknown): boolean {
-  return canonical(a) === canonical(b);
-}
-
-function canonical(value: unknown): string {
-  if (typeof value !== "object" || value === null) return String(JSON.stringify(value));
-  const fields = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${canonical(field)}`)}}`;
 }

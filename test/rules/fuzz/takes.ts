@@ -1,7 +1,7 @@
 /** Takes from stock, and ways to take what one must not. */
 import type { Value, Write } from "../rest.ts";
 import { AMOUNTS } from "./corruptions.ts";
-import { integer, numberOf, textOf, UIDS } from "./oracle.ts";
+import { integer, numberOf, textOf, UIDS } from "./values.ts";
 import { type BatchContext, choose, entry, incrementWrite } from "./writes.ts";
 
 export function take(context: BatchContext, once: string, shard: string, by: Value): Write[] {

@@ -1,7 +1,8 @@
 /** Uses of a rate limit with what they pay for, and ways to cheat. */
 import type { Value, Write } from "../rest.ts";
 import { TIMES } from "./corruptions.ts";
-import { integer, LIMIT, slotsOf, textOf, UIDS } from "./oracle.ts";
+import { LIMIT, slotsOf } from "./oracle.ts";
+import { integer, textOf, UIDS } from "./values.ts";
 import { type BatchContext, choose, incrementWrite, setField, text } from "./writes.ts";
 
 const DAY = 86_400_000;
@@ -21,6 +22,11 @@ function limitWrite(context: BatchContext, user: string, slot: number | string, 
   };
 }
 
+/** A use of the slot that has rested longest, for a document. */
+export function limitFor(context: BatchContext, user: string, document: string): Write {
+  return limitWrite(context, user, oldestSlot(context, user), document);
+}
+
 function noteWrite(path: string, pick: number): Write {
   return { path, set: { text: text(`note ${pick}`) } };
 }
@@ -28,12 +34,12 @@ function noteWrite(path: string, pick: number): Write {
 /** A note with a use of the slot that has rested longest. */
 export function paidNote(context: BatchContext, user: string, pick: number): Write[] {
   const path = choose(context.notes, pick);
-  return [limitWrite(context, user, oldestSlot(context, user), path), noteWrite(path, pick)];
+  return [limitFor(context, user, path), noteWrite(path, pick)];
 }
 
 export function paidClap(context: BatchContext, user: string): Write[] {
   const clap = incrementWrite(context, context.limited, "0");
-  return [limitWrite(context, user, oldestSlot(context, user), clap.path), clap];
+  return [limitFor(context, user, clap.path), clap];
 }
 
 function oldestSlot({ world, limit }: BatchContext, user: string): number {

@@ -1,7 +1,8 @@
 /** Valid writes of a batch, and edits of single writes. */
 
 import type { Fields, Value, World, Write } from "../rest.ts";
-import { BUCKETS, type Counters, integer, nonceOf, textOf } from "./oracle.ts";
+import { BUCKETS, type Counters } from "./oracle.ts";
+import { integer, nonceOf, textOf } from "./values.ts";
 
 /** The counters and the documents that a batch is made for. */
 export interface BatchContext extends Counters {

@@ -3,13 +3,15 @@
 import type { Firestore } from "firebase-admin/firestore";
 import { counter } from "../../../admin/src/counter.ts";
 import { incrementCounterIn } from "../../../admin/src/increment.ts";
+import { counter as webCounter } from "../../../client/src/web/counter.ts";
+import { incrementCounter as incrementCounterOfWeb } from "../../../client/src/web/increment.ts";
 import { FieldValue } from "../model/adminSdk.ts";
 import { ORDERS, POSTS } from "../scenario/scenario.ts";
 import type { Handlers, Processes } from "./processes.ts";
 
 export function documents(
   processes: Processes,
-): Handlers<"order" | "cancel" | "drift" | "post" | "unpost" | "page" | "unpage"> {
+): Handlers<"order" | "cancel" | "drift" | "strayIncrement" | "post" | "unpost" | "page" | "unpage"> {
   // The app handles failures of all these calls.
   const ignore = () => undefined;
 
@@ -30,6 +32,12 @@ export function documents(
         .doc(`counters/${ORDERS.counter}/shards/0`)
         .set({ count: FieldValue.increment(by) } as never, { merge: true })
         .catch(ignore);
+    },
+    /** By a client that keeps to the rules, and has no order. */
+    strayIncrement() {
+      const { process, firestore } = processes.startClient("stray");
+      processes.oracle.setIntent(process, { kind: "anything" });
+      incrementCounterOfWeb(webCounter(firestore, ORDERS.counter)).catch(ignore);
     },
     post: ({ post }) => put(`${POSTS}/${post}`),
     unpost: ({ post }) => remove(`${POSTS}/${post}`),

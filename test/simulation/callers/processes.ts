@@ -47,12 +47,16 @@ export class Processes {
   client(index: number): Caller<RealWebFirestore> {
     let client = this.#clients.get(index);
     if (!client) {
-      const process = this.start(`client ${index}`);
-      const firestore = new WebFirestore(new Connection(this.network, process)) as unknown as RealWebFirestore;
-      client = { process, firestore, lastCall: Promise.resolve() };
+      client = this.startClient(`client ${index}`);
       this.#clients.set(index, client);
     }
     return client;
+  }
+
+  startClient(name: string): Caller<RealWebFirestore> {
+    const process = this.start(name);
+    const firestore = new WebFirestore(new Connection(this.network, process)) as unknown as RealWebFirestore;
+    return { process, firestore, lastCall: Promise.resolve() };
   }
 
   server(index: number): Caller<RealAdminFirestore> {

@@ -2,19 +2,15 @@
  * The parts of `firestore.rules` that the web client's exactness depends on. A write of a shard adds exactly one mark, so a
  * replay is rejected. An entry and its increment are one commit.
  */
-import { MARK_LIFETIME_SECONDS, MAX_WINDOW_NONCES, NONCE_BYTES } from "../../../core/src/index.ts";
+import { DIRECT, MARK_LIFETIME_SECONDS, MAX_WINDOW_NONCES } from "../../../core/src/index.ts";
 import { planted } from "../mutations/mutation.ts";
 import { type Change, Code, Refused } from "./database.ts";
-import { type Fields, isEqual, isMap, type Micros, microsOf, type Value } from "./values.ts";
+import { isDirectWrite } from "./directRules.ts";
+import { changedIn, isAppended, isMarked, mapOf, type Step } from "./marks.ts";
+import { type Fields, isEqual, isMap, type Micros, microsOf } from "./values.ts";
 
 /** A window may be removed only this long after its last write. */
 const MARK_LIFETIME: Micros = MARK_LIFETIME_SECONDS * 1_000_000;
-
-/** The fields of a shard before and after a write. */
-interface Step {
-  readonly before: Fields;
-  readonly after: Fields;
-}
 
 /** @throws Refused unless the rules allow these changes to a client */
 export function authorize(changes: readonly Change[]): void {
@@ -24,15 +20,21 @@ export function authorize(changes: readonly Change[]): void {
     // The commit time is the request time.
     const time = after.updateTime;
     const isAllowedOf = {
+      undefined: () =>
+        step !== undefined &&
+        !isBounded(counter) &&
+        isDirectWrite(step, time, counter, !before.fields) &&
+        (!hasEntries(counter) || isOneEntry(changes, DIRECT, mapOf(step.before.direct), mapOf(step.after.direct))),
       shards: () =>
         step !== undefined &&
         isOneWrite(step, time, id) &&
         isInBounds(counter, step) &&
-        (!hasEntries(counter) || isOneEntry(changes, id, step)),
-      tallyEntries: () => hasEntries(counter) && changes.length === 2,
+        (!hasEntries(counter) || isOneEntry(changes, id, step.before, step.after)),
+      tallyEntries: () =>
+        hasEntries(counter) && (changes.length === 2 || planted.withoutRule === "an undo is in one place"),
       tallyVisitors: () => step !== undefined && addsOneHash(step, id),
     };
-    const isAllowed = isAllowedOf[collection as keyof typeof isAllowedOf]?.() ?? false;
+    const isAllowed = isAllowedOf[`${collection}` as keyof typeof isAllowedOf]?.() ?? false;
     if (!isAllowed) throw new Refused(Code.PERMISSION_DENIED, after.path);
   }
 }
@@ -77,7 +79,7 @@ function isOneWrite({ before, after }: Step, time: Micros, id: string): boolean 
   if (after.shard !== id || !Number.isFinite(after.count) || microsOf(after.at) !== time) return false;
   if (after.writes !== Number(before.writes ?? 0) + 1) return false;
   const [old, windows] = [mapOf(before.marks), mapOf(after.marks)];
-  const changed = changedOf(old, windows);
+  const changed = changedIn(old, windows);
   const removed = changed.filter((name) => !(name in windows));
   const [name, ...others] = changed.filter((name) => name in windows);
   if (name === undefined || others.length > 0 || !isMap(windows[name])) return false;
@@ -85,41 +87,18 @@ function isOneWrite({ before, after }: Step, time: Micros, id: string): boolean 
     time - microsOf(mapOf(old[name]).at) > MARK_LIFETIME || planted.withoutRule === "a window is old";
   if (!removed.every(isExpired)) return false;
   if (!Object.keys(windows).every((window) => WINDOW.test(window))) return false;
-  const { at, nonces, ...rest } = windows[name] as Fields;
-  const known = noncesOf(old[name]);
-  if (known.length >= MAX_WINDOW_NONCES + removed.length) return false;
-  if (microsOf(at) !== time || !Array.isArray(nonces) || Object.keys(rest).length > 0) return false;
-  const nonce: unknown = nonces.at(-1);
-  return isAppended(nonces, known) && nonce instanceof Uint8Array && nonce.length === NONCE_BYTES;
-}
-
-/** Whether exactly one nonce was appended. A replay appends none, because `arrayUnion` finds its nonce. */
-function isAppended(nonces: readonly Value[], known: readonly Value[]): boolean {
-  if (planted.withoutRule === "the nonce is new") return true;
-  return nonces.length === known.length + 1 && isEqual(nonces.slice(0, -1), known);
-}
-
-function changedOf(old: Fields, now: Fields): string[] {
-  const names = new Set([...Object.keys(old), ...Object.keys(now)]);
-  return [...names].filter((name) => !isEqual(old[name], now[name]));
-}
-
-/** The nonces of a window. */
-export function noncesOf(window: Value | undefined): readonly Value[] {
-  const { nonces } = mapOf(window);
-  return Array.isArray(nonces) ? nonces : [];
-}
-
-function mapOf(value: Value | undefined): Fields {
-  return isMap(value) ? (value as Fields) : {};
+  return isMarked(old[name], windows[name], time, MAX_WINDOW_NONCES + removed.length);
 }
 
 /** An increment creates one entry, of its shard and amount. An undo deletes one, of its shard and the opposite amount. */
-function isOneEntry(changes: readonly Change[], shard: string, { before, after }: Step): boolean {
+function isOneEntry(changes: readonly Change[], shard: string, before: Fields, after: Fields): boolean {
   const [entry, ...others] = changes.filter(({ after }) => after.path.includes("/tallyEntries/"));
   const [old, created] = [entry?.before.fields, entry?.after.fields];
   if (others.length > 0 || !old === !created) return false;
   const { once, shard: named, by } = (created ?? old) as Fields;
   if (created && !entry?.after.path.endsWith(`/tallyEntries/${once}`)) return false;
-  return named === shard && after.count === Number(before.count ?? 0) + (created ? 1 : -1) * Number(by);
+  const isUndoneInShard0 = !created && named === DIRECT && shard === "0";
+  return (
+    (named === shard || isUndoneInShard0) && after.count === Number(before.count ?? 0) + (created ? 1 : -1) * Number(by)
+  );
 }

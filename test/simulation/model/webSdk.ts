@@ -183,19 +183,27 @@ export function doc(firestore: Firestore, path: string): DocumentReference {
 /** The server's document with the client's own pending writes applied. */
 export async function getDoc(ref: DocumentReference): Promise<DocumentSnapshot> {
   const { fields } = await read(ref);
+  return withPendingWrites(ref, fields);
+}
+
+/** The cache has what this client has written through its queue, and what is pending there. */
+export async function getDocFromCache(ref: DocumentReference): Promise<DocumentSnapshot> {
+  const { cache } = ref.firestore;
+  if (!cache.has(ref.path) && pendingWrites(ref).length === 0)
+    throw new FirestoreError(new Refused(Code.UNAVAILABLE, "not in the cache"));
+  return withPendingWrites(ref, cache.get(ref.path));
+}
+
+function withPendingWrites(ref: DocumentReference, fields: Fields | undefined): DocumentSnapshot {
   const now: Micros = ref.firestore.connection.network.scheduler.now;
-  const own = ref.firestore.pending.flatMap(({ writes }) => writes).filter(({ path }) => path === ref.path);
   return new DocumentSnapshot(
     ref,
-    own.reduce((before, write) => apply(write, before, now), fields),
+    pendingWrites(ref).reduce((before, write) => apply(write, before, now), fields),
   );
 }
 
-/** The cache has what this client has written through its queue. */
-export async function getDocFromCache(ref: DocumentReference): Promise<DocumentSnapshot> {
-  const { cache } = ref.firestore;
-  if (!cache.has(ref.path)) throw new FirestoreError(new Refused(Code.UNAVAILABLE, "not in the cache"));
-  return new DocumentSnapshot(ref, cache.get(ref.path));
+function pendingWrites({ firestore, path }: DocumentReference): Write[] {
+  return firestore.pending.flatMap(({ writes }) => writes).filter((write) => write.path === path);
 }
 
 /**

@@ -32,7 +32,7 @@ export const mergeMutations: Record<string, Mutation> = {
   "a merged bucket is deleted as it is now": {
     ...committing("instance", isBucket, those(isBucket, withoutPrecondition)),
     breaks: ["I10"],
-    seed: 30,
+    seed: 191,
   },
   "a reset deletes the sketch": {
     ...committing("", isSketch, (writes, commit, by) => {
@@ -48,7 +48,7 @@ export const mergeMutations: Record<string, Mutation> = {
   "a merge of items overwrites a summary that has changed": {
     ...mergingItems(late(those(isSummary, withoutPrecondition))),
     breaks: ["I13"],
-    seed: 5,
+    seed: 70,
   },
   "items are deleted after the commit of their merge": {
     ...mergingItems(inTwoCommits((write) => !isDeletion(write))),

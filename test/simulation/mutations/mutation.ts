@@ -15,8 +15,8 @@ import type { Change, Database, QueryPlan, Version, Write } from "../model/datab
 import type { Micros } from "../model/values.ts";
 import type { Process } from "../scheduler.ts";
 
-/** One database or several regions; clients that watch; a step that fails for long; one kind of fault at its worst; old apps. */
-export type World = "one database" | "failing" | "regions" | "watches" | "worst" | "adopted";
+/** One database or several regions; clients that watch; a step that fails for long; one kind of fault at its worst; old apps; calm counters. */
+export type World = "one database" | "failing" | "regions" | "watches" | "worst" | "adopted" | "calm";
 
 /** Who commits, and how. The name of a process says what it is: `instance 0`, `server 1`, `client 2`, `reset`, `import`. */
 export interface Committer {
@@ -48,7 +48,13 @@ export interface Hooks {
   /** How a server's transaction reads. */
   readonly transaction?: (options: TransactionOptions, process: Process) => TransactionOptions;
   /** A condition of the rules that is not checked. */
-  readonly withoutRule?: "the nonce is new" | "a shard of stock has units" | "a window is old";
+  readonly withoutRule?:
+    | "the nonce is new"
+    | "a shard of stock has units"
+    | "a window is old"
+    | "the generation is named"
+    | "the generation is full"
+    | "an undo is in one place";
   /** The delivery of an event to the handler of an instance. */
   readonly event?: (
     event: WriteEvent,

@@ -23,7 +23,7 @@ const membersOf = new WeakMap<object, readonly string[]>();
 export const regionMutations: Record<string, Mutation> = {
   "an exchange without the precondition": {
     ...inRegions,
-    seed: 18,
+    seed: 7,
     ...committing("instance", ({ data = {} }) => "globalTotal" in data && !("total" in data), withoutPreconditions),
   },
   "an older register replaces a later one": {

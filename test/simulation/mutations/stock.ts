@@ -42,7 +42,7 @@ export const stockMutations: Record<string, Mutation> = {
         : decide(cause, { ...known, isPrepared: true }, ...rest);
     },
     breaks: ["I12"],
-    seed: 23,
+    seed: 220,
   },
   "a fold moves units of a bounded counter into base": {
     ...deciding((step) => (step.do === "fold" ? { ...step, onlyEmpty: false } : step)),
@@ -52,7 +52,7 @@ export const stockMutations: Record<string, Mutation> = {
   "a server's take without the precondition": {
     ...committing("server", isStock, withoutPreconditions),
     breaks: ["I12"],
-    seed: 191,
+    seed: 96,
   },
   "a server's take with another receipt for each try": {
     ...committing(

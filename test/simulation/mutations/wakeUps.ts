@@ -37,7 +37,6 @@ export const wakeUpMutations: Record<string, Mutation> = {
       await wake(event).finally(() => handled.delete(event.counterId));
     },
     breaks: ["I2"],
-    seed: 23,
   },
   "a write is covered half a second after a publish": {
     ...covering(({ at, isPoll }, { asOf, nextPollAt }, snapshotLag) => {

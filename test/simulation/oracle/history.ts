@@ -3,8 +3,10 @@
  * the first publish of a later minute, if the counter was busy in the stored minute, and the first of a later day of the time
  * zone. Nothing else changes the history.
  */
+
 import { isSparse } from "../../../functions/src/counter/interval.ts";
 import type { Settings } from "../../../functions/src/deploy/config.ts";
+import { isIn } from "../../../functions/src/features/groups.ts";
 import type { Change, Version } from "../model/database.ts";
 import { type Fields, isEqual, microsOf, type Value } from "../model/values.ts";
 import { OFFSETS } from "../scenario/scenario.ts";
@@ -62,6 +64,7 @@ export class HistoryCheck {
   #followPublish({ before, after }: Change, due: Map<string, Fields>): void {
     const [root, counter = "", collection] = after.path.split("/");
     if (root !== this.#config.collection || collection !== undefined || !after.fields?.asOf) return;
+    if (!isIn(this.#config.historyGroups, counter)) return;
     const [then, now] = [before.fields?.asOf, after.fields.asOf].map(microsOf) as [number, number];
     if (then < now) {
       const isBusy = this.#lastBusyMinute.get(counter) === Math.floor(then / STEP_MICROS.minute);
@@ -80,7 +83,7 @@ export class HistoryCheck {
 }
 
 function stateOf({ fields }: Version): Fields {
-  return Object.fromEntries(POINT_FIELDS.map((field) => [field, fields?.[field] as Value]));
+  return Object.fromEntries(Object.entries(fields ?? {}).filter(([field]) => POINT_FIELDS.includes(field)));
 }
 
 function pointsOf(fields: Fields | undefined): Fields {

@@ -9,7 +9,7 @@ import type { Settings } from "../../../functions/src/deploy/config.ts";
 import type { Change } from "../model/database.ts";
 import type { Commit } from "../model/network.ts";
 import { countsOncePerUser, isBounded } from "../model/rules.ts";
-import { type Fields, type Micros, microsOf } from "../model/values.ts";
+import { type Fields, isEqual, type Micros, microsOf } from "../model/values.ts";
 import { BRIDGED, ORDERS, POSTS, type Scenario } from "../scenario/scenario.ts";
 import type { Process } from "../scheduler.ts";
 import { BridgeCheck, pendingIn } from "./bridge.ts";
@@ -51,9 +51,13 @@ export type Intent =
 interface CounterState {
   /** After each commit, oldest first: the sum of the shards, or the number of documents of a counted collection. */
   readonly sums: { readonly time: Micros; readonly sum: number }[];
+  /** The same with the direct increments. */
+  readonly totals: { readonly time: Micros; readonly sum: number }[];
+  /** The sum of the direct increments. */
+  direct: number;
   /** The sum of the entries. */
   entries: number;
-  /** The sum of the shards of a counter that counts once per user, less its entries: a deletion in several commits may leave a difference. */
+  /** The sum of the increments of a counter that counts once per user, less its entries: a deletion in several commits may leave a difference. */
   entryDifference: number;
   newestWrite: Micros;
   newestTriggeringWrite: Micros;
@@ -110,7 +114,7 @@ export class Oracle {
     this.shown = new ShownCheck(this.fail);
     this.stock = new StockCheck(this.fail, snapshotLag);
     this.topItems = new TopItemsCheck(this.fail, snapshotLag > 0);
-    this.#windows = new WindowCheck(config.timeZone, this.fail);
+    this.#windows = new WindowCheck(config, this.fail);
     this.mirrors = new MirrorCheck(this.fail);
     this.#history = new HistoryCheck(config, this.fail, this.#leftOut);
     this.#freshness = new FreshnessCheck(config, this.fail, failing ? 3_000_000 : 1_000_000);
@@ -143,6 +147,8 @@ export class Oracle {
     this.visitors.onCommit(process, changes, kind);
     this.topItems.onCommit(process, changes, kind);
     this.stock.onCommit({ process, time, changes }, kind);
+    /** What was added to counter documents. */
+    const direct = new Map<string, number>();
     let orders = 0;
     for (const { before, after } of changes) {
       const created = Number(!!after.fields) - Number(!!before.fields);
@@ -166,13 +172,24 @@ export class Oracle {
           this.increments.followWrite({ before, after }, write, kind === "delete");
         this.#followShard(counter, id, { before, after }, time);
       }
+      const by = directOf(after.fields) - directOf(before.fields);
+      if (collection === undefined && by !== 0) {
+        added.set(counter, (added.get(counter) ?? 0) + by);
+        direct.set(counter, by);
+        state.direct += by;
+        if (kind === "none") this.fail("I5", `${process.name} changes the direct count of ${counter} by ${by}`);
+        if (!countsOncePerUser(counter))
+          this.increments.followWrite({ before, after }, { process, counter, by, time }, kind === "delete");
+      }
       if (collection === "tallyReceipts" && !isBounded(counter))
         this.increments.followReceipt({ before, after }, kind === "delete");
       if (collection === "tallyEntries") state.entries += amountOf(after.fields) - amountOf(before.fields);
     }
     for (const [counter, by] of added) {
-      const { sums } = this.#state(counter);
-      sums.push({ time, sum: (sums.at(-1)?.sum ?? 0) + by });
+      const { sums, totals } = this.#state(counter);
+      const inDocument = direct.get(counter) ?? 0;
+      sums.push({ time, sum: (sums.at(-1)?.sum ?? 0) + by - inDocument });
+      totals.push({ time, sum: (totals.at(-1)?.sum ?? 0) + by });
       this.#checkSum(process, counter, by, time);
       this.#windows.incremented(counter, time, incrementsIn(counter, by, kind, changes));
     }
@@ -208,7 +225,7 @@ export class Oracle {
       const newest = counter === POSTS ? state.newestWrite : Math.max(0, ...state.shardWrites.values());
       if (newest === 0 || (deletedAt > 0 && newestTriggeringWrite <= deletedAt)) continue;
       const fields = published(counter);
-      const sum = sums.at(-1)?.sum ?? 0;
+      const sum = (sums.at(-1)?.sum ?? 0) + directOf(fields);
       const asOf = microsOf(fields?.asOf);
       if (!(asOf >= newest)) this.fail("I2", `${counter} was written at ${newest} but published as of ${asOf}`);
       if (fields?.total !== sum) this.fail("I2", `${counter} has the total ${fields?.total}, its shards sum to ${sum}`);
@@ -251,7 +268,7 @@ export class Oracle {
     for (const counter of counters) {
       const state = this.#state(counter);
       state.deletedAt = time;
-      state.entryDifference = (state.sums.at(-1)?.sum ?? 0) - state.entries;
+      state.entryDifference = (state.totals.at(-1)?.sum ?? 0) - state.entries;
       // A pending reset cannot tell the next `base` from the missing one it has read: both are new.
       state.lastReset = 0;
       this.#freshness.forget(counter);
@@ -269,7 +286,7 @@ export class Oracle {
     const intent = this.#intents.get(process) ?? { kind: "increments" };
     if (counter === ORDERS.counter || (counter === BRIDGED.counter && intent.kind !== "increments")) return;
     const state = this.#state(counter);
-    const sum = state.sums.at(-1)?.sum ?? 0;
+    const sum = state.totals.at(-1)?.sum ?? 0;
     const changed = `${process.name} changed the sum of ${counter} by ${by}`;
     if (intent.kind === "none" && by !== 0) this.fail("I5", changed);
     // A reservation that follows adds nothing.
@@ -279,7 +296,7 @@ export class Oracle {
     if (intent.kind === "reset") {
       // A reset replaces the sum of one instant after the call and after the last reset. Later increments stay.
       const since = Math.max(intent.since, state.lastReset) - this.#snapshotLag;
-      const earlier = [{ time: 0, sum: 0 }, ...state.sums.slice(0, -1)];
+      const earlier = [{ time: 0, sum: 0 }, ...state.totals.slice(0, -1)];
       const sums = earlier.filter((_, i) => (earlier[i + 1]?.time ?? time) > since).map((one) => one.sum);
       if (!sums.some((before) => before + by === intent.to)) {
         this.fail("I5", `${changed} to ${sum}, which is no reset to ${intent.to}`);
@@ -291,21 +308,25 @@ export class Oracle {
       this.increments.committed(process, counter, by);
     if (intent.kind === "delete") return;
     if (countsOncePerUser(counter) && sum !== state.entries + state.entryDifference) {
-      this.fail("I8", `the entries of ${counter} sum to ${state.entries}, its shards to ${sum}`);
+      this.fail("I8", `the entries of ${counter} sum to ${state.entries}, its increments to ${sum}`);
     }
   }
 
   #checkPublish({ before, after }: Change, time: Micros): void {
     const [, counter = ""] = after.path.split("/");
     const { asOf: timestamp, total, shardCount } = after.fields ?? {};
-    // A counter's source can be set before its first publish and between publishes.
-    if (!timestamp || (timestamp === before.fields?.asOf && total === before.fields.total)) return;
-    const asOf = microsOf(timestamp);
-    const expected = sumAt(this.#state(counter), asOf);
+    const shardTotal = timestamp ? sumAt(this.#state(counter), microsOf(timestamp)) : 0;
+    const exact = shardTotal + directOf(after.fields);
     // Where snapshots lag, a total may be that of an earlier instant. Only the last total must be right (I2).
-    if (total !== expected && this.#snapshotLag === 0) {
-      this.fail("I1", `${counter} publishes ${total} as of ${asOf}, when its shards summed to ${expected}`);
-    }
+    const isWritten = timestamp || after.fields?.direct;
+    if (isWritten && total !== exact && this.#snapshotLag === 0)
+      this.fail(
+        "I1",
+        `${counter} has ${total} as of ${timestamp && microsOf(timestamp)}, when its increments summed to ${exact}`,
+      );
+    // A counter's source can be set before its first publish and between publishes.
+    if (!timestamp || isEqual(timestamp, before.fields?.asOf)) return;
+    const asOf = microsOf(timestamp);
     if (asOf > time) this.fail("I1", `${counter} is published at ${time} as of ${asOf}`);
     const shards = Number(shardCount);
     const { minShards, maxShards } = this.#config;
@@ -357,6 +378,8 @@ export class Oracle {
     if (!state) {
       state = {
         sums: [],
+        totals: [],
+        direct: 0,
         entries: 0,
         entryDifference: 0,
         newestWrite: 0,
@@ -379,6 +402,10 @@ export function isCounter(path: string, { collection }: Settings): boolean {
 
 function sumAt({ sums }: CounterState, at: Micros): number {
   return sums.findLast(({ time }) => time <= at)?.sum ?? 0;
+}
+
+function directOf(fields: Fields | undefined): number {
+  return Number((fields?.direct as Fields | undefined)?.count ?? 0);
 }
 
 function countOf(fields: Fields | undefined): number {

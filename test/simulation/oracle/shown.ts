@@ -36,15 +36,19 @@ interface Shown {
 export class ShownCheck {
   readonly #fail: Fail;
   readonly #watches = new Map<string, Watch>();
-  /** Counter and `asOf` → the total that was published. */
-  readonly #published = new Map<string, number>();
+  /** Counter and `asOf` → the least and the most that its totals were. */
+  readonly #published = new Map<string, readonly [least: number, most: number]>();
 
   constructor(fail: Fail) {
     this.#fail = fail;
   }
 
   published(counter: string, fields: Fields | undefined): void {
-    if (fields?.asOf) this.#published.set(`${counter} ${microsOf(fields.asOf)}`, Number(fields.total));
+    if (fields?.total === undefined) return;
+    const total = Number(fields.total);
+    const name = `${counter} ${fields.asOf ? microsOf(fields.asOf) : 0}`;
+    const [least, most] = this.#published.get(name) ?? [fields.asOf ? total : 0, total];
+    this.#published.set(name, [Math.min(least, total), Math.max(most, total)]);
   }
 
   /** A process begins to watch a counter. */
@@ -67,13 +71,13 @@ export class ShownCheck {
     const watch = this.#watches.get(`${process.name} ${counter}`) as Watch;
     const { calls } = watch;
     const asOf = timestamp ? microsOf(timestamp) : 0;
-    const published = this.#published.get(`${counter} ${asOf}`) ?? 0;
-    const what = `${process.name} shows ${total} of ${counter}, ${published} as of ${asOf}`;
+    const [least, published] = this.#published.get(`${counter} ${asOf}`) ?? [0, 0];
+    const what = `${process.name} shows ${total} of ${counter}, ${least} to ${published} as of ${asOf}`;
     const plain = calls.filter(({ once }) => once === undefined).map((call) => rangeOf(call, asOf, now));
     const withOnce = new Map<string | undefined, Call[]>();
     for (const call of calls) if (call.once) withOnce.set(call.once, [...(withOnce.get(call.once) ?? []), call]);
     const open = [...withOnce.values()].filter((all) => all.some((call) => !isOver(call, asOf, now))).length;
-    const low = published - open + plain.reduce((sum, [least]) => sum + least, 0);
+    const low = least - open + plain.reduce((sum, [least]) => sum + least, 0);
     const high = published + open + plain.reduce((sum, [, most]) => sum + most, 0);
     if (total < low || total > high) this.#fail("watch", `${what}; possible is ${low} to ${high}`);
     if (!pending && calls.some(({ returnedAt }) => returnedAt === undefined))

@@ -24,6 +24,7 @@ export type Action = { readonly at: number } & (
   | { readonly does: "deleteCounter" | "clear"; readonly counter: string }
   | { readonly does: "order" | "cancel"; readonly server: number; readonly order: string }
   | { readonly does: "drift"; readonly by: number }
+  | { readonly does: "strayIncrement" }
   | { readonly does: "reconcile" | "reconcileBySchedule" }
   | { readonly does: "post" | "unpost"; readonly post: string }
   | { readonly does: "page" | "unpage"; readonly page: string }

@@ -2,6 +2,7 @@
 import { parseCountedCollection, parseMirrors } from "../../../core/src/index.ts";
 import { type Random, randomFor } from "../../../core/testing/random.ts";
 import type { Settings } from "../../../functions/src/deploy/config.ts";
+import { NO_COUNTERS } from "../../../functions/src/http/counterList.ts";
 import { FAULTS, type Fault } from "../faults.ts";
 import type { Micros } from "../model/values.ts";
 import { type Action, LIKES, MS, OFFSETS, PAGES, PLAIN, POSTS, type Scenario, SECOND, VOTES } from "./scenario.ts";
@@ -25,8 +26,15 @@ export function trafficOf(seed: number): Scenario {
     minInterval,
     maxInterval: minInterval + 1_000 * random.pick([0, 2, 10]),
     precision: random.pick([0, 0.001, 0.1]),
+    direct: randomFor(seed, "direct").chance(0.75),
     counted: parseCountedCollection(POSTS),
     adopted: false,
+    ...randomFor(seed, "groups").pick([
+      { windowGroups: "all", historyGroups: "all" } as const,
+      { windowGroups: ["views"], historyGroups: ["posts"] },
+      { windowGroups: [], historyGroups: [] },
+    ]),
+    servedCounters: NO_COUNTERS,
     historyRetention: 30 * 86_400_000,
     visitors: "yes",
     items: true,

@@ -17,19 +17,29 @@ export interface Watched<Value> {
   readonly error: Error | undefined;
 }
 
+export interface WatchedTotal extends Watched<CounterSnapshot> {
+  /** Whether the server has told it, now or before. */
+  readonly isKnown: boolean;
+}
+
 /** The snapshot; `undefined` if it comes from an empty cache, which does not mean 0. */
-export function snapshotIfKnown(snapshot: CounterSnapshot | undefined): CounterSnapshot | undefined {
-  return snapshot && (snapshot.asOf || !snapshot.fromCache) ? snapshot : undefined;
+export function snapshotIfKnown({ value, isKnown }: WatchedTotal): CounterSnapshot | undefined {
+  return isKnown ? value : undefined;
 }
 
 /** The total with this browser's own increments. Cost: 1 read per publish. */
-export function useTotal(ref: CounterRef, visible: boolean): Watched<CounterSnapshot> {
-  const [state, setState] = useState<Watched<CounterSnapshot>>({ value: undefined, error: undefined });
+export function useTotal(ref: CounterRef, visible: boolean): WatchedTotal {
+  const [state, setState] = useState<WatchedTotal>({ value: undefined, error: undefined, isKnown: false });
   useEffect(() => {
     if (!visible) return;
     return onCounter(ref, {
-      next: (value) => setState({ value, error: undefined }),
-      error: (error) => setState(({ value }) => ({ value, error })),
+      next: (value) =>
+        setState(({ isKnown }) => ({
+          value,
+          error: undefined,
+          isKnown: isKnown || value.asOf !== null || !value.fromCache,
+        })),
+      error: (error) => setState((state) => ({ ...state, error })),
     });
   }, [ref, visible]);
   return state;
@@ -39,7 +49,7 @@ export interface PublishedCounter extends Watched<PublishLog> {
   /** `undefined` with one region alone. */
   readonly regions: AllRegions | undefined;
   readonly fromCache: boolean;
-  /** Whether the server says that the counter has no published total. */
+  /** Whether the server says that the counter has no total. */
   readonly isNew: boolean;
 }
 

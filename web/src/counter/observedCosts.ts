@@ -5,7 +5,7 @@
  * shard 0 wake a function.
  */
 import type { Prices } from "../../../costs/src/index.ts";
-import type { PublishLog } from "./publishLog.ts";
+import { incrementsOf, type PublishLog } from "./publishLog.ts";
 
 export interface ObservedCosts {
   readonly writes: number;
@@ -16,9 +16,8 @@ export interface ObservedCosts {
 }
 
 export function observedCosts({ first, last, measuring, wakes }: PublishLog, prices: Prices): ObservedCosts {
-  const increments = first && last ? last.writes - first.writes : 0;
   const publishes = first && last ? last.publishes - first.publishes : 0;
-  const writes = increments + publishes;
+  const writes = incrementsOf({ first, last }) + publishes;
   const reads = measuring + publishes;
   const invocations = wakes + publishes;
   const dollars =

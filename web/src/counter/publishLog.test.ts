@@ -11,7 +11,9 @@ const published = (asOf: number, changes: Partial<Published> = {}): Published =>
   rate: 0,
   shardCount: 1,
   writes: 0,
+  directWrites: 0,
   publishes: 0,
+  publishedAt: asOf,
   shardDocuments: 1,
   slowSince: undefined,
   malformedShards: [],
@@ -44,6 +46,18 @@ test("a million increments to one shard cost their writes, and an invocation eac
   expect(observedCosts(EMPTY_LOG, PRICES.nam5).dollars).toBe(0);
   expect(observedCosts(log, PRICES.nam5)).toMatchObject({ writes: 1_000_001, reads: 2 });
   expect(observedCosts(log, PRICES.nam5).dollars).toBeCloseTo(1.8 + 0.4, 4);
+});
+
+test("a direct increment costs a write alone, and a publish of the instant before it counts", () => {
+  const calm = { writes: 7, publishes: 3 };
+  let log = logPublish(EMPTY_LOG, published(1_000, calm));
+  log = logPublish(log, published(2_000, { ...calm, directWrites: 4, total: 4, publishedAt: 1_000 }));
+  log = logPublish(log, published(2_000, { ...calm, directWrites: 4, total: 4, publishedAt: 1_000 }));
+  expect(log).toMatchObject({ seen: 2, wakes: 0, measuring: 0, last: { total: 4 } });
+  expect(observedCosts(log, PRICES.nam5)).toMatchObject({ writes: 4, reads: 0, calls: 0 });
+  log = logPublish(log, published(2_000, { writes: 8, publishes: 4, directWrites: 4, total: 5, publishedAt: 1_900 }));
+  expect(log.last?.total).toBe(5);
+  expect(observedCosts(log, PRICES.nam5)).toMatchObject({ writes: 4 + 1 + 1 });
 });
 
 test("unseen publishes have a cost, and folding shards later does not change earlier costs", () => {

@@ -1,4 +1,4 @@
-/** The publishes of a counter that this page has seen: the chart and the observed costs are computed from them. */
+/** The publishes and direct increments of a counter that this page has seen: the chart and the observed costs are computed from them. */
 import { partOfShard0 } from "../../../core/src/index.ts";
 import { measuringReads } from "../../../costs/src/index.ts";
 import type { Published } from "./published.ts";
@@ -11,7 +11,7 @@ export interface PublishLog {
   readonly recent: readonly Published[];
   readonly first: Published | undefined;
   readonly last: Published | undefined;
-  /** How many of `last.publishes - first.publishes` this page has seen. */
+  /** How many states of the document this page has seen. */
   readonly seen: number;
   /** Reads of the sums of shards, of all these publishes. An unseen publish counts as large as the next one. */
   readonly measuring: number;
@@ -28,9 +28,9 @@ export const EMPTY_LOG: PublishLog = {
   wakes: 0,
 };
 
-/** Adds a publish that is later than the last. The first one is the starting point: reads and wakes count from the second. */
+/** Adds a state that is later than the last. The first one is the starting point: reads and wakes count from the second. */
 export function logPublish(log: PublishLog, published: Published): PublishLog {
-  if (log.last && published.asOf <= log.last.asOf) return log;
+  if (log.last && !isLater(published, log.last)) return log;
   const { last = published } = log;
   const recent = [...log.recent, published];
   const firstKept = recent.findLastIndex(({ asOf }) => asOf < published.asOf - WINDOW_MS);
@@ -42,4 +42,15 @@ export function logPublish(log: PublishLog, published: Published): PublishLog {
     measuring: log.measuring + (published.publishes - last.publishes) * measuringReads(published.shardDocuments),
     wakes: log.wakes + (published.writes - last.writes) * partOfShard0(last.shardCount),
   };
+}
+
+/** A publish may be of an earlier instant than the direct increments beside it. */
+function isLater({ asOf, publishes }: Published, last: Published): boolean {
+  return asOf > last.asOf || (asOf === last.asOf && publishes > last.publishes);
+}
+
+/** Increments of both kinds. */
+export function incrementsOf({ first, last }: Pick<PublishLog, "first" | "last">): number {
+  if (!first || !last) return 0;
+  return last.writes - first.writes + last.directWrites - first.directWrites;
 }

@@ -1,18 +1,24 @@
 /** The published state of a counter, from its document. */
 import { type DocumentSnapshot, doc, onSnapshot, type Timestamp } from "firebase/firestore";
-import type { CounterWindows, RegionTotal } from "../../../core/src/index.ts";
+import { type CounterWindows, DIRECT_WINDOWS, type DirectFields, type RegionTotal } from "../../../core/src/index.ts";
 import type { Connection } from "../firebase/connection.ts";
 
-/** One publish. `asOf` is milliseconds since the epoch, by the server's clock. */
+/** One state of the document, after a publish or a direct increment. `asOf` is milliseconds since the epoch, by the server's clock. */
 export interface Published {
   readonly id: string;
   readonly total: number;
   readonly rate: number;
   readonly shardCount: number;
+  /** Of shards. */
   readonly writes: number;
+  /** Increments of clients in the document. */
+  readonly directWrites: number;
   /** All publishes of the counter so far. */
   readonly publishes: number;
+  /** Of the publish or of the direct increment, whichever is later. */
   readonly asOf: number;
+  /** `undefined` if clients alone have written the document. */
+  readonly publishedAt: number | undefined;
   /** Shard documents that it sums. */
   readonly shardDocuments: number;
   /** Since when its shards are listed, because a sum took too long. */
@@ -40,24 +46,40 @@ export interface OtherRegion {
   readonly isUnreachable: boolean;
 }
 
-/** @returns `undefined` for a counter that was never published */
+/** @returns `undefined` for a counter without a total */
 export function parsePublished(document: DocumentSnapshot): Published | undefined {
-  const asOf: Timestamp | undefined = document.get("asOf");
-  if (!asOf) return undefined;
+  const direct: Partial<DirectFields<Timestamp | null>> | undefined = document.get("direct");
+  const publishedAt: number | undefined = document.get("asOf")?.toMillis();
+  const increment = latestIncrement(direct);
+  if (publishedAt === undefined && increment === undefined) return undefined;
+  const asOf = Math.max(publishedAt ?? 0, increment?.at ?? 0);
+  const isPublish = asOf === publishedAt;
   return {
     id: document.id,
     total: document.get("total") ?? 0,
-    rate: document.get("rate") ?? 0,
+    rate: (isPublish ? document.get("rate") : increment?.rate) ?? 0,
     shardCount: document.get("shardCount") ?? 1,
     writes: document.get("writes") ?? 0,
+    directWrites: direct?.writes ?? 0,
     publishes: document.get("publishes") ?? 0,
-    asOf: asOf.toMillis(),
+    asOf,
+    publishedAt,
     shardDocuments: document.get("shardDocuments") ?? 1,
     slowSince: document.get("slowSince")?.toMillis(),
     malformedShards: document.get("malformedShards") ?? [],
     windows: document.get("windows") ?? null,
-    isIdle: document.get("phase") === "idle",
+    isIdle: (document.get("phase") ?? "idle") === "idle",
   };
+}
+
+/** When the document was last incremented, and the increments per second of its generation. The server has not answered yet to one without a time. */
+function latestIncrement({ generation = 0, marks = {} }: Partial<DirectFields<Timestamp | null>> = {}) {
+  const now = marks[generation % DIRECT_WINDOWS];
+  const before = marks[(generation + DIRECT_WINDOWS - 1) % DIRECT_WINDOWS]?.at?.toMillis();
+  const at = now?.at?.toMillis() ?? before;
+  if (at === undefined) return undefined;
+  const isMeasured = now && before !== undefined && at > before;
+  return { at, rate: isMeasured ? (now.nonces.length * 1_000) / (at - before) : 0 };
 }
 
 /** @returns `undefined` with one region alone */

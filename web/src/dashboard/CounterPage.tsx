@@ -29,7 +29,7 @@ function Counter({ connection, id, retry }: { connection: Connection; id: string
   const [showsShards, setShowsShards] = useState(false);
   const counter = usePublishLog(connection, id, visible);
   const last = counter.isNew ? undefined : counter.value?.last;
-  const shards = useShardActivity(connection, id, showsShards && visible ? last?.asOf : undefined);
+  const shards = useShardActivity(connection, id, showsShards && visible ? last?.publishedAt : undefined);
   const now = useNow(1_000);
   const { regions } = counter;
   const windows = (regions ?? last) && windowTotals((regions ?? last)?.windows, now);
@@ -71,11 +71,12 @@ function Counter({ connection, id, retry }: { connection: Connection; id: string
           </dd>
         </div>
         <div>
-          <dt>Last publish</dt>
+          <dt>Last change</dt>
           <dd>{last ? `${formatAge(now - last.asOf)} ago` : "–"}</dd>
           <dd class="fine">
-            the last of {last ? formatWhole(last.publishes) : "–"}, after {last ? formatWhole(last.writes) : "–"}{" "}
-            {last?.writes === 1 ? "write" : "writes"}
+            {last ? formatWhole(last.publishes) : "–"} {last?.publishes === 1 ? "publish" : "publishes"} of{" "}
+            {last ? formatWhole(last.writes) : "–"} {last?.writes === 1 ? "write" : "writes"},{" "}
+            {last ? formatWhole(last.directWrites) : "–"} direct
           </dd>
         </div>
       </dl>
@@ -125,6 +126,6 @@ function Counter({ connection, id, retry }: { connection: Connection; id: string
 
 function describeState({ value, regions, isNew, fromCache }: PublishedCounter): string {
   if (fromCache) return NOT_ANSWERING;
-  if (isNew) return regions ? "Nothing was counted in this region yet." : "This counter has no published total yet.";
-  return value?.last ? "The latest published total." : "Connecting to Firestore…";
+  if (isNew) return regions ? "Nothing was counted in this region yet." : "This counter has no total yet.";
+  return value?.last ? "The latest total." : "Connecting to Firestore…";
 }

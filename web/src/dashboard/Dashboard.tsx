@@ -62,7 +62,7 @@ export function Dashboard({ connection, query }: { connection: Connection; query
       <div class="heading">
         <h1>Counters</h1>
         <p class="fine" id="watching">
-          Watching costs 1 read per counter shown and 1 per published total. It pauses while the tab is hidden.
+          Watching costs 1 read per counter shown and 1 per new total. It pauses while the tab is hidden.
           <br />
           <b id="reads">{formatWhole(reads)}</b> reads so far, {formatDollars(reads * PRICES.nam5.read)} in nam5.
         </p>
@@ -132,7 +132,7 @@ export function Dashboard({ connection, query }: { connection: Connection; query
                   Shards
                 </th>
                 <th scope="col" class="number">
-                  Published
+                  Changed
                 </th>
                 <th scope="col" class="line">
                   Rate, 1 minute

@@ -6,7 +6,7 @@ import { PRICES } from "../../../costs/src/index.ts";
 import { NOT_ANSWERING, snapshotIfKnown, usePublishLog, useShardActivity, useTotal } from "../counter/counterHooks.ts";
 import { FreshnessLog } from "../counter/freshness.ts";
 import { observedCosts } from "../counter/observedCosts.ts";
-import { EMPTY_LOG, type PublishLog, WINDOW_MS } from "../counter/publishLog.ts";
+import { EMPTY_LOG, incrementsOf, type PublishLog, WINDOW_MS } from "../counter/publishLog.ts";
 import { RateChart } from "../counter/RateChart.tsx";
 import { pointOf, rateNow } from "../counter/rate.ts";
 import { ShardStrip } from "../counter/ShardStrip.tsx";
@@ -40,7 +40,7 @@ function Live({ connection, retry }: { connection: Connection; retry: () => void
   const total = useTotal(ref, visible);
   const published = usePublishLog(connection, TRAFFIC, visible, ({ asOf }) => freshnessLog.published(asOf, Date.now()));
   const { first, last, recent } = published.value ?? EMPTY_LOG;
-  const shards = useShardActivity(connection, TRAFFIC, visible ? last?.asOf : undefined);
+  const shards = useShardActivity(connection, TRAFFIC, visible ? last?.publishedAt : undefined);
   // A hidden tab receives no totals, so increments made there say nothing about freshness.
   const acknowledged = useCallback(
     (at: readonly number[]) => isVisible() && freshnessLog.acknowledged(at),
@@ -66,12 +66,12 @@ function Live({ connection, retry }: { connection: Connection; retry: () => void
     );
   };
 
-  const shown = snapshotIfKnown(total.value)?.total;
+  const shown = snapshotIfKnown(total)?.total;
   const rate = last ? rateNow(last, now) : 0;
   const shardCount = last?.shardCount ?? 1;
   const fresh = freshnessLog.get();
   const costs = observedCosts(published.value ?? EMPTY_LOG, PRICES.nam5);
-  const counted = first && last ? last.writes - first.writes : 0;
+  const counted = incrementsOf({ first, last });
   const peak = Math.max(0, ...recent.map((one) => one.rate));
   const watched = (published.value?.seen ?? 0) + shards.reads;
   useRetryOnSignIn(connection, total.error, retry);

@@ -9,7 +9,7 @@ import { formatTotal } from "../page/format.ts";
 
 export function Like({ connection, visible }: { connection: Connection; visible: boolean }) {
   const likes = useMemo(() => counter(connection.db, "likes:page"), [connection]);
-  const value = snapshotIfKnown(useTotal(likes, visible).value);
+  const value = snapshotIfKnown(useTotal(likes, visible));
   const uid = useVisitor(connection)?.uid;
   const [liked, setLiked] = useState(false);
   /** The clicked state while its write is pending. */

@@ -11,7 +11,7 @@ let isCounted = false;
 
 export function Views({ connection, visible }: { connection: Connection; visible: boolean }) {
   const views = useMemo(() => counter(connection.db, "views:page"), [connection]);
-  const value = snapshotIfKnown(useTotal(views, visible).value);
+  const value = snapshotIfKnown(useTotal(views, visible));
   useEffect(() => {
     if (isCounted) return;
     isCounted = true;

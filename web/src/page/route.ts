@@ -59,7 +59,9 @@ export function saveQuery(query: ListingQuery): void {
 export function useRoute(): [Route, visit: number] {
   const [{ hash, visit }, setAddress] = useState({ hash: location.hash, visit: 0 });
   useEffect(() => {
-    const update = () => setAddress((before) => ({ hash: location.hash, visit: before.visit + 1 }));
+    // Not `location.hash`, which `saveQuery` may have replaced by now.
+    const update = ({ newURL }: HashChangeEvent) =>
+      setAddress((before) => ({ hash: new URL(newURL).hash, visit: before.visit + 1 }));
     addEventListener("hashchange", update);
     return () => removeEventListener("hashchange", update);
   }, []);

@@ -11,7 +11,16 @@ import type { Composed, RulesChoice } from "./composed.ts";
 import { LIMITS, VISITORS } from "./sections.ts";
 
 const VERSION = "1.2.3";
-const CHOICE = { open: ["views"], once: ["likes"], stock: [], visitors: [], limits: false, collection: "counters" };
+const CHOICE = {
+  open: ["views"],
+  once: ["likes"],
+  stock: [],
+  visitors: [],
+  functions: [],
+  hasFunctions: true,
+  limits: false,
+  collection: "counters",
+};
 const APP =
   "rules_version = '2';\nservice cloud.firestore {\n  match /databases/{database}/documents {\n    match /posts/{p} { allow read; }\n  }\n}\n";
 const ACCEPTED = APP_RULES.filter(({ refused }) => !refused);
@@ -120,7 +129,7 @@ test("the database has the name that it has in the app, unless Tally's rules use
   const named = (name: string) => added(APP.replace("{database}", `{${name}}`), { limits: true });
   expect(named("db").match(/databases\/.*?\/documents/g)).toEqual([
     "databases/{db}/documents",
-    ...Array(3).fill("databases/$(db)/documents"),
+    ...Array(4).fill("databases/$(db)/documents"),
   ]);
   expect(named("slot").match(/databases\/\{\w+\}/g)).toEqual(["databases/{slot}", "databases/{database}"]);
 });
@@ -244,6 +253,16 @@ describe("`upgrade`", () => {
   test("opens no group by a list that the app has deleted", () => {
     const own = added(APP).replace(/function isOpen\(\) \{[^}]*\}\n/, "");
     expect(textOf(upgraded(own))).toMatch(/function isOpen\(\) \{\n {8}return counterGroup\(\) in \[\];/);
+  });
+
+  test.each([
+    [["claps"], "counterGroup() in ['claps']", 0],
+    [undefined, "true", 1],
+  ])("writes the groups %j into needsFunctions if it is new: %s", (needed, condition, warnings) => {
+    const own = added(APP).replace(/function needsFunctions\(\) \{[^}]*\}\n/, "");
+    const next = upgradeRules(own, NEXT, "2.0.0", needed);
+    expect(textOf(next)).toContain(`function needsFunctions() {\n        return ${condition};`);
+    expect(next).toMatchObject({ warnings: Array(warnings).fill(expect.stringMatching(/^needsFunctions is new/)) });
   });
 
   test("names functions of the policy that are gone, and keeps them", () => {

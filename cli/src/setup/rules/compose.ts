@@ -5,7 +5,7 @@
  * (`policy.ts`), and the rest is Tally's.
  */
 import { type Declaration, declarationsIn, parseDeclarations, type Rules } from "../../rulesSyntax/declarations.ts";
-import { type Composed, composed, Refusal, type RulesChoice } from "./composed.ts";
+import { type Composed, composed, type Groups, Refusal, type RulesChoice } from "./composed.ts";
 import { callOfLimits, emptyMatch, overlapsIn, refuseSameNames } from "./conflicts.ts";
 import { lostEdits, policyWarnings } from "./edits.ts";
 import { indented, indentIn, insertLines, lineEndOf, removeLines, unitOf } from "./lines.ts";
@@ -45,11 +45,15 @@ export function addRules(source: string | undefined, tally: string, version: str
   });
 }
 
-/** Renews Tally's rules in an app's file. The policy stays as the app has edited it, and gets the functions that are new. */
-export function upgradeRules(source: string, tally: string, version: string): Composed {
+/**
+ * Renews Tally's rules in an app's file. The policy stays as the app has edited it, and gets the functions that are new.
+ *
+ * @param needed  the groups of `needsFunctions`, if it is new; `undefined` if the parameters are not known
+ */
+export function upgradeRules(source: string, tally: string, version: string, needed?: Groups["functions"]): Composed {
   return composed((warn) => {
     const file = fileOf(source);
-    if (file.block) return renewed(file, file.block, tally, version, warn);
+    if (file.block) return renewed(file, file.block, tally, version, warn, undefined, needed);
     throw new Refusal("the file has no rules between Tally's markers. `npx firestore-tally init` adds them");
   });
 }
@@ -117,6 +121,7 @@ function renewed(
   version: string,
   warn: (warning: string) => void,
   chosen?: RulesChoice,
+  needed?: Groups["functions"],
 ): string {
   refuseUnreadable(file.rules);
   refuseOldVersion(file.rules, file.source);
@@ -136,15 +141,21 @@ function renewed(
   const newParts = rulesAt(place, block.indent, file, tally, { visitors, limits, collection }, warn);
   policyWarnings(before, newParts).forEach(warn);
   lostEdits(file.source, block, before, newParts).forEach(warn);
+  if (!chosen && !needed && !functionsOf(before.policy).some(({ name }) => name === "needsFunctions")) warn(UNKNOWN);
   // Without a function of the policy its counters were closed, and `upgrade` opens none.
-  const newPolicy = withGroups(newParts.policy, chosen ?? NO_GROUPS, warn);
+  const newPolicy = withGroups(newParts.policy, chosen ?? { ...NO_GROUPS, functions: needed ?? "all" }, warn);
   const edited = chosen ? withGroups(before.policy, chosen, warn) : before.policy;
   const policy = withNewFunctions(edited, newPolicy, file.eol);
   const lines = marked({ ...newParts, policy }, version, block.indent, file.eol);
   return file.source.slice(0, block.start) + lines + file.source.slice(block.end);
 }
 
-const NO_GROUPS = { open: [], once: [], stock: [], visitors: [] };
+const NO_GROUPS = { open: [], once: [], stock: [], visitors: [], hasFunctions: true };
+
+const UNKNOWN =
+  "needsFunctions is new, and returns true, because the functions' parameters are in no file here: each increment runs the functions. With " +
+  "REGIONS, DIRECT=no or * in WINDOWS or HISTORY, leave that. Else let it return `counterGroup() in […]`, with the groups of WINDOWS, HISTORY, MIRRORS " +
+  "and BRIDGE";
 
 /** Tally's rules for a place, in the form of the file. */
 function rulesAt(

@@ -1,6 +1,6 @@
 /** What the composition of rules is given and returns. */
 
-/** Groups of counters: the part of an id before its first colon. */
+/** What the policy says. A group of counters is the part of their ids before the first colon. */
 export interface Groups {
   /** Every client may increment them: `isOpen`. */
   readonly open: readonly string[];
@@ -10,6 +10,10 @@ export interface Groups {
   readonly stock: readonly string[];
   /** Also count their visitors: `countsVisitors`. Without any, the rules of visitors are left out. */
   readonly visitors: readonly string[];
+  /** Need a publish of the functions for each total: `needsFunctions`. */
+  readonly functions: readonly string[] | "all";
+  /** Whether there are functions: `hasFunctions`. */
+  readonly hasFunctions: boolean;
 }
 
 /** What the app's developer has chosen. */

@@ -33,7 +33,13 @@ export function partsOf(text: string): Parts {
 }
 
 /** The functions whose lists `init` writes. */
-const LISTS = { isOpen: "open", countsOncePerUser: "once", isBounded: "stock", countsVisitors: "visitors" } as const;
+const LISTS = {
+  isOpen: "open",
+  countsOncePerUser: "once",
+  isBounded: "stock",
+  countsVisitors: "visitors",
+  needsFunctions: "functions",
+} as const;
 
 /**
  * Writes chosen groups into the functions of a policy.
@@ -43,15 +49,20 @@ const LISTS = { isOpen: "open", countsOncePerUser: "once", isBounded: "stock", c
 export function withGroups(policy: string, chosen: Groups, warn: (warning: string) => void): string {
   let text = policy;
   for (const declared of functionsOf(policy).toReversed()) {
+    if (declared.name === "hasFunctions") {
+      const found = constantIn(policy, declared);
+      if (found) text = text.slice(0, found.start) + chosen.hasFunctions + text.slice(found.end);
+      else warn("hasFunctions does not return true or false, so it stays as it is");
+    }
     const key = LISTS[declared.name as keyof typeof LISTS];
     if (key === undefined) continue;
     const list = listIn(policy, declared);
-    const groups = listOf(chosen[key]);
+    const groups = chosen[key];
     if (!list) {
-      const missing = chosen[key].length > 0 ? `; name there: ${chosen[key].join(", ")}` : "";
+      const missing = groups.length > 0 ? `; name there: ${[groups].flat().join(", ")}` : "";
       warn(`${declared.name} is not the list that \`init\` writes, so it stays as it is${missing}`);
-    } else if (listOf(list.groups) !== groups) {
-      text = text.slice(0, list.start) + groups + text.slice(list.end);
+    } else if (conditionOf(list.groups) !== conditionOf(groups)) {
+      text = text.slice(0, list.start) + conditionOf(groups) + text.slice(list.end);
     }
   }
   return text;
@@ -59,23 +70,37 @@ export function withGroups(policy: string, chosen: Groups, warn: (warning: strin
 
 /** The groups in the functions of a policy. Empty for a function that is missing or has another form. */
 export function groupsOf(policy: string): Groups {
-  const groups: Record<keyof Groups, readonly string[]> = { open: [], once: [], stock: [], visitors: [] };
-  for (const declared of functionsOf(policy)) {
+  const found = functionsOf(policy).map((declared) => {
     const key = LISTS[declared.name as keyof typeof LISTS];
-    if (key !== undefined) groups[key] = listIn(policy, declared)?.groups ?? [];
-  }
-  return groups;
+    return [key, listIn(policy, declared)?.groups ?? []] as const;
+  });
+  const declared = functionsOf(policy).find(({ name }) => name === "hasFunctions");
+  const hasFunctions = !declared || constantIn(policy, declared)?.text !== "false";
+  const groups: Groups = { open: [], once: [], stock: [], visitors: [], functions: [], hasFunctions };
+  return { ...groups, ...Object.fromEntries(found.filter(([key]) => key !== undefined)) };
 }
 
-/** The list of a function of the form that `init` writes, `return counterGroup() in [ … ];`, and its place. */
-function listIn(policy: string, { bodyStart, bodyEnd }: Declaration) {
+/** `true` or `false` in a function that returns it, and its place. */
+function constantIn(policy: string, { bodyStart, bodyEnd }: Declaration) {
   const tokens = tokensOf(policy.slice(0, bodyEnd)).filter(({ start }) => start >= bodyStart);
+  const isConstant = /^return (true|false);?$/.test(codeOf(tokens).trim());
+  return isConstant ? tokens.find(({ text }) => text === "true" || text === "false") : undefined;
+}
+
+/** The condition of a function of the form that `init` writes, `return counterGroup() in [ … ];` or `return true;`, and its place. */
+export function listIn(policy: string, declared: Declaration) {
+  const { name, bodyStart, bodyEnd } = declared;
+  const tokens = tokensOf(policy.slice(0, bodyEnd)).filter(({ start }) => start >= bodyStart);
+  const all = constantIn(policy, declared);
+  if (name === "needsFunctions" && all?.text === "true")
+    return { start: all.start, end: all.end, groups: "all" as const };
   const open = tokens.findIndex(({ text }) => text === "[");
   const close = tokens.findIndex(({ text }) => text === "]");
   const around = `${codeOf(tokens.slice(0, open))} ${codeOf(tokens.slice(close + 1)).replace(";", "")}`;
   const items = tokens.slice(open + 1, close);
   const isList = items.every(({ kind, text }, index) => (index % 2 === 0 ? kind === "string" : text === ","));
-  const [first, last] = [tokens[open], tokens[close]];
+  const first = tokens.find(({ text }) => text === "counterGroup");
+  const last = tokens[close];
   if (!first || !last || !isList || around !== "return counterGroup()in ") return undefined;
   const groups = items.flatMap(({ kind, text }) => (kind === "string" ? [textOf(text)] : []));
   return { start: first.start, end: last.end, groups };
@@ -86,8 +111,9 @@ function textOf(string: string): string {
   return string.slice(1, -1).replace(/\\(.)/g, "$1");
 }
 
-function listOf(groups: readonly string[]): string {
-  return `[${groups.map((group) => `'${group.replace(/[\\']/g, "\\$&")}'`).join(", ")}]`;
+function conditionOf(groups: readonly string[] | "all"): string {
+  if (groups === "all") return "true";
+  return `counterGroup() in [${groups.map((group) => `'${group.replace(/[\\']/g, "\\$&")}'`).join(", ")}]`;
 }
 
 /**

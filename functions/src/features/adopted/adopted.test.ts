@@ -12,7 +12,7 @@ import { DEFAULT_CONFIG as defaults } from "../../deploy/defaultConfig.ts";
 import type { Config } from "../config.ts";
 import { parseNumShards, withOldWrites } from "./adoptedPlan.ts";
 
-const configured = (adopted: boolean): Config => ({ ...defaults, adopted });
+const configured = (adopted: boolean): Config => ({ ...defaults, windowGroups: "all", adopted });
 const config = configured(true);
 const poll = (at: number): Cause => ({ at, isPoll: true });
 /** A counter with ten shards of old clients, and `base`. */

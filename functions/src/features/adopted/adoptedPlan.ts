@@ -8,6 +8,7 @@
  * - What was counted before the first publish is in no window: it may be years old.
  */
 import { MAX_SHARDS } from "../../../../core/src/index.ts";
+import { shardTotalOf } from "../../counter/direct.ts";
 import type { Measurement } from "../../counter/measurement.ts";
 import { toMillis } from "../../counter/time.ts";
 import type { CounterSettings, CounterState, FeaturePlan } from "../../counter/types.ts";
@@ -37,6 +38,7 @@ export const adoptedPlan = {
     const kept = { keptShards: numShards };
     return adopted ? { ...kept, triggerShards: numShards, minShards: Math.max(minShards, numShards) } : kept;
   },
+  needsPublishes: ({ numShards }) => numShards !== undefined,
   measured: withOldWrites,
   fieldsAfter: ({ previous, measurement: { oldWrites } }) => ({ oldWrites: oldWrites ?? previous?.oldWrites ?? 0 }),
 } satisfies FeaturePlan;
@@ -59,7 +61,7 @@ export function withOldWrites(
   if (!published) return numShards === undefined ? {} : { imported: total - adjusted };
   const { oldWrites } = published;
   const marked = Math.max(writes - (published.writes - oldWrites), 0);
-  const gained = published.counted ? 0 : Math.abs(total - published.total - adjusted);
+  const gained = published.counted ? 0 : Math.abs(total - shardTotalOf(published) - adjusted);
   // Of an idle counter they came just now, of others since the last poll.
   const duration = Math.min(Math.max(toMillis(asOf) - published.asOf, minInterval), maxInterval);
   const most = ((numShards ?? 0) * writesPerShard * duration) / 1_000;

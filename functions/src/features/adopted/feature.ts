@@ -8,7 +8,7 @@ export const adopted: Feature = {
   parse: (document) => ({ oldWrites: Math.max(finite(document.get("oldWrites")), 0) }),
   // No old client can write a bounded counter: the rules refuse increments without an entry.
   parseState: (document) => ({
-    numShards: document?.get("bounded") === true ? undefined : parseNumShards(document?.get("num_shards")),
+    numShards: document.get("bounded") === true ? undefined : parseNumShards(document.get("num_shards")),
   }),
   measuredWith: ({ numShards }) => numShards,
   // Other counters do not get the field.

@@ -3,12 +3,13 @@ import { countedCollectionOf } from "../../../../core/src/index.ts";
 import { finite } from "../../counter/fields.ts";
 import type { Feature } from "../../counter/types.ts";
 import type { Config } from "../config.ts";
+import { collectionsPlan } from "./collectionsPlan.ts";
 
 /** Documents counted for the price of one read (https://firebase.google.com/docs/firestore/pricing#aggregation_queries). */
 const COUNTED_PER_READ = 1_000;
 
 export const collections: Feature = {
-  name: "collections",
+  ...collectionsPlan,
   parse(document) {
     const path = document.get("countedCollection");
     const reads = Math.max(finite(document.get("countReads")), 0);

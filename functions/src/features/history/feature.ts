@@ -1,7 +1,7 @@
 /** The history of a counter: what a publish replaces is written to it in the same commit. */
 import type { Timestamp, WriteBatch } from "firebase-admin/firestore";
 import { HISTORY, type HistoryDocument, type HistoryState } from "../../../../core/src/index.ts";
-import { toTimestamp } from "../../counter/fields.ts";
+import { fieldIf, toTimestamp } from "../../counter/fields.ts";
 import type { Feature, Published } from "../../counter/types.ts";
 import type { Config } from "../config.ts";
 import { serializeWindows } from "../windows/fields.ts";
@@ -11,9 +11,9 @@ export const history: Feature = {
   ...historyPlan,
   isOptional: true,
   parse: (document) => ({ minuteInHistory: document.get("minuteInHistory") === true }),
-  contribute({ ref, published }, next, config: Config) {
-    const fields = { minuteInHistory: next.minuteInHistory };
-    const writes = historyWrites(published, next, config);
+  contribute({ ref, updateTime, published }, next, config: Config) {
+    const fields = fieldIf("minuteInHistory", next.minuteInHistory || null, updateTime !== undefined);
+    const writes = historyWrites(published, next, config, ref.id);
     if (writes.length === 0) return { fields };
     const addTo = (batch: WriteBatch) => {
       for (const { state, id, key, expireAt } of writes) {
@@ -30,5 +30,5 @@ export const history: Feature = {
 export function historyStateOf(published: Published): HistoryState<Timestamp> {
   const { total, shardCount, writes, rate, publishes, asOf, windows } = published;
   const state = { total, shardCount, writes, rate, publishes, asOf: toTimestamp(asOf) };
-  return { ...state, windows: windows && serializeWindows(windows) };
+  return windows ? { ...state, windows: serializeWindows(windows) } : state;
 }

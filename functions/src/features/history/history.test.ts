@@ -2,9 +2,11 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { anyConfig, anyCounter, idle } from "../../../testing/arbitraries.ts";
 import type { Published } from "../../counter/types.ts";
-import { DEFAULT_CONFIG as defaults } from "../../deploy/defaultConfig.ts";
+import { DEFAULT_CONFIG } from "../../deploy/defaultConfig.ts";
+import type { Config } from "../config.ts";
 import { historyWrites, isMinuteInHistory } from "./history.ts";
 
+const defaults: Config = { ...DEFAULT_CONFIG, historyGroups: "all" };
 const at = (time: string) => Date.parse(`2026-11-${time}Z`);
 const busy = (time: string): Published => ({ ...idle, rate: 5, minuteInHistory: true, asOf: at(time) });
 const sparse = (time: string): Published => ({ ...idle, asOf: at(time) });
@@ -27,7 +29,7 @@ describe("a publish keeps the state it replaces", () => {
     ],
   ])("if %s: %#", (_why, previous, next, kept) => {
     expect(idsOf(previous, next)).toEqual(kept);
-    expect(idsOf(previous, next, { ...defaults, historyRetention: 0 })).toEqual([]);
+    expect(idsOf(previous, next, DEFAULT_CONFIG)).toEqual([]);
   });
 
   test("as it was, until the configured number of days after the hour or the day its document is about", () => {
@@ -50,7 +52,7 @@ describe("a publish keeps the state it replaces", () => {
         for (const gap of gaps) {
           lastOfHour.set(Math.floor(previous.asOf / 3_600_000), previous.asOf);
           const next = { ...previous, asOf: previous.asOf + gap };
-          for (const { id, key, state } of historyWrites(previous, next, config)) {
+          for (const { id, key, state } of historyWrites(previous, next, { ...config, historyGroups: "all" })) {
             expect(kept.has(`${id}/${key}`)).toBe(false);
             kept.set(`${id}/${key}`, state.asOf);
           }

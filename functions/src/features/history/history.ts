@@ -10,6 +10,7 @@ import { isSparse } from "../../counter/interval.ts";
 import type { Millis } from "../../counter/time.ts";
 import type { CorePublished, CounterConfig, FeaturePlan, Published } from "../../counter/types.ts";
 import type { Config } from "../config.ts";
+import { isIn } from "../groups.ts";
 import { windowEnds } from "../windows/windows.ts";
 
 declare module "../../counter/types.ts" {
@@ -21,7 +22,10 @@ declare module "../../counter/types.ts" {
 
 export const historyPlan = {
   name: "history",
-  fieldsAfter: ({ previous, next }, config) => ({ minuteInHistory: isMinuteInHistory(previous, next, config) }),
+  needsPublishes: ({ ref }, { historyGroups }: Config) => isIn(historyGroups, ref?.id),
+  fieldsAfter: ({ ref, previous, next }, config: Config) => ({
+    minuteInHistory: isIn(config.historyGroups, ref?.id) && isMinuteInHistory(previous, next, config),
+  }),
 } satisfies FeaturePlan;
 
 /** A state to be written to the history. */
@@ -33,10 +37,19 @@ export interface HistoryWrite {
   readonly expireAt: Millis;
 }
 
-/** Where the history keeps the state that `next` replaces: in no place, one or two. */
-export function historyWrites(previous: Published | undefined, next: CorePublished, config: Config): HistoryWrite[] {
-  const { historyRetention } = config;
-  if (!previous || historyRetention === 0) return [];
+/**
+ * Where the history keeps the state that `next` replaces: in no place, one or two.
+ *
+ * @param counterId  `undefined` for a counter that stands for all
+ */
+export function historyWrites(
+  previous: Published | undefined,
+  next: CorePublished,
+  config: Config,
+  counterId?: string,
+): HistoryWrite[] {
+  const { historyGroups, historyRetention } = config;
+  if (!previous || !isIn(historyGroups, counterId)) return [];
   const isOver = (step: StoredStep) => isLater(step, previous.asOf, next.asOf);
   // The minutes of a sparse counter would cost as much as its totals.
   const steps = (["minute", "hour"] as const).filter(

@@ -14,6 +14,7 @@ import { finite } from "../../counter/fields.ts";
 import { logError } from "../../counter/log.ts";
 import type { CounterState, Feature } from "../../counter/types.ts";
 import type { Config } from "../config.ts";
+import { mirrorsPlan } from "./mirrorsPlan.ts";
 
 declare module "../../counter/types.ts" {
   interface CounterState {
@@ -28,9 +29,9 @@ declare module "../../counter/types.ts" {
  * is missing or full. The next publish tries again.
  */
 export const mirrors: Feature = {
-  name: "mirrors",
+  ...mirrorsPlan,
   isOptional: true,
-  parseState: (document) => ({ mirrored: finite(document?.get("mirrored")), mirroredIn: document?.get("mirroredIn") }),
+  parseState: (document) => ({ mirrored: finite(document.get("mirrored")), mirroredIn: document.get("mirroredIn") }),
   measuredWith: ({ mirrored, mirroredIn }) => [mirrored, mirroredIn],
   async contribute(state, next, config: Config) {
     const mirror = mirrorToWrite(state, next.total, config);

@@ -21,12 +21,13 @@ export const regions: Feature = {
   ...regionsPlan,
   parse: (document) => ({ exchangeAt: millis(document.get("exchangeAt")) ?? undefined }),
   parseState: (document) => ({
-    regions: parseRegisters(document?.get("regions")),
-    unreachable: parseUnreachable(document?.get("unreachable")),
+    regions: parseRegisters(document.get("regions")),
+    unreachable: parseUnreachable(document.get("unreachable")),
   }),
   contribute(state, next, { regions: all }: Config) {
     const exchangeAt = next.exchangeAt !== undefined && { exchangeAt: toTimestamp(next.exchangeAt) };
-    return { fields: { ...exchangeAt, ...(all && globalFields(all.own, next, state.regions, all)) } };
+    const isStored = state.updateTime !== undefined;
+    return { fields: { ...exchangeAt, ...(all && globalFields(all.own, next, state.regions, all, isStored)) } };
   },
 };
 

@@ -6,7 +6,7 @@ import {
   type RegionTotals,
   sumRegisters,
 } from "../../../../core/src/index.ts";
-import { finite, millis, toTimestamp } from "../../counter/fields.ts";
+import { fieldIf, finite, millis, toTimestamp } from "../../counter/fields.ts";
 import type { Millis } from "../../counter/time.ts";
 import { parseWindows, serializeWindows } from "../windows/fields.ts";
 import type { Regions } from "./config.ts";
@@ -40,13 +40,15 @@ export function parseUnreachable(value: unknown): Readonly<Record<string, Millis
  * @param region  its name
  * @param own     what this region has published itself, if anything
  * @param others  the registers of other regions that it has
+ * @param isStored  whether there is a document
  */
 export function globalFields(
   region: string,
   own: RegionTotal<Millis> | undefined,
   others: RegionTotals<Millis>,
   regions: Regions,
-): GlobalCounterFields<Timestamp> {
+  isStored: boolean,
+): Omit<GlobalCounterFields<Timestamp>, "globalWindows"> {
   const { globalTotal, globalWindows } = sumRegisters(own ? { ...others, [region]: registerOf(own) } : others);
   const names = [regions.own, ...regions.others.map(({ name }) => name), ...Object.keys(others)];
   const serialized = [...new Set(names)]
@@ -54,7 +56,7 @@ export function globalFields(
     .map((name) => [name, serializeRegister(others[name])] as const);
   return {
     globalTotal,
-    globalWindows: globalWindows && serializeWindows(globalWindows),
+    ...fieldIf("globalWindows", globalWindows && serializeWindows(globalWindows), isStored),
     regions: Object.fromEntries(serialized),
   };
 }

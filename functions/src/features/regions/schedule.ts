@@ -28,6 +28,7 @@ declare module "../../counter/types.ts" {
 
 export const regionsPlan = {
   name: "regions",
+  needsPublishes: (_state, { regions }: Config) => regions !== undefined,
   fieldsAfter(planned, { regions, exchangeInterval }: Config) {
     const before = planned.previous?.exchangeAt;
     if (!regions) return { exchangeAt: undefined };

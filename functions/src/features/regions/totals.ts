@@ -58,7 +58,7 @@ async function write(
   others: RegionTotals<Millis>,
   regions: Regions,
 ): Promise<void> {
-  const fields = { ...globalFields(region, published, others, regions) };
+  const fields = { ...globalFields(region, published, others, regions, updateTime !== undefined) };
   if (updateTime) await ref.update(fields, { lastUpdateTime: updateTime });
   else await ref.create({ group: groupOf(ref.id), ...fields });
 }

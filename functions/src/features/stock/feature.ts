@@ -7,7 +7,7 @@ export const stock: Feature<readonly Transfer[]> = {
   ...stockPlan,
   // Decisions do not depend on the stored field.
   parse: () => ({ stock: null }),
-  parseState: (document) => ({ bounded: document?.get("bounded") === true }),
+  parseState: (document) => ({ bounded: document.get("bounded") === true }),
   measuredWith: ({ bounded }) => bounded,
   carryOut: transferStock,
   contribute: (_state, next) => ({ fields: { stock: next.stock } }),

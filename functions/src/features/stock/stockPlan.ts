@@ -35,6 +35,7 @@ export const stockPlan = {
           foldsOnlyEmpty: true,
         }
       : {},
+  needsPublishes: ({ bounded }) => bounded === true,
   fieldsAfter: ({ bounded, measurement: { shards } }) => ({ stock: bounded && shards ? stockIn(shards) : null }),
   prepare({ bounded, measurement: { shards }, next }) {
     const transfers = bounded ? planTransfers(shards ?? [], next.shardCount) : [];

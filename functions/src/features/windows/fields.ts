@@ -1,7 +1,7 @@
 /** Windows as Firestore has them: parsed, because a server may have damaged them, and serialized. */
 import type { Timestamp } from "firebase-admin/firestore";
 import type { CounterWindow, CounterWindowName, CounterWindows } from "../../../../core/src/index.ts";
-import { finite, millis, toTimestamp } from "../../counter/fields.ts";
+import { fieldIf, finite, millis, toTimestamp } from "../../counter/fields.ts";
 import type { Millis } from "../../counter/time.ts";
 import type { Feature } from "../../counter/types.ts";
 
@@ -25,5 +25,7 @@ export function serializeWindows({ timeZone, day, week, month }: CounterWindows<
 export const windowsField: Feature = {
   name: "windows",
   parse: (document) => ({ windows: parseWindows(document.get("windows")) }),
-  contribute: (_state, next) => ({ fields: { windows: next.windows && serializeWindows(next.windows) } }),
+  contribute: ({ updateTime }, { windows }) => ({
+    fields: fieldIf("windows", windows && serializeWindows(windows), updateTime !== undefined),
+  }),
 };

@@ -6,8 +6,11 @@ import { measured, T } from "../../../testing/situations.ts";
 import { decide } from "../../counter/decide.ts";
 import { planPublish } from "../../counter/nextPublished.ts";
 import type { Published } from "../../counter/types.ts";
-import { DEFAULT_CONFIG as defaults } from "../../deploy/defaultConfig.ts";
+import { DEFAULT_CONFIG } from "../../deploy/defaultConfig.ts";
+import type { Config } from "../config.ts";
 import { nextWindows, windowEnds } from "./windows.ts";
+
+const defaults: Config = { ...DEFAULT_CONFIG, windowGroups: "all" };
 
 const ends = (at: string, timeZone: string) => {
   const { day, week, month } = windowEnds(Date.parse(at), timeZone);

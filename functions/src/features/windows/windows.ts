@@ -7,18 +7,20 @@ import type { CounterWindowName, CounterWindows } from "../../../../core/src/ind
 import type { Millis } from "../../counter/time.ts";
 import type { FeaturePlan } from "../../counter/types.ts";
 import type { Config } from "../config.ts";
+import { isIn } from "../groups.ts";
 
 declare module "../../counter/types.ts" {
   interface Published {
-    /** What was counted today, this week and this month; `null` if nothing was. */
+    /** What was counted today, this week and this month; `null` if nothing was, or for a counter without windows. */
     readonly windows: CounterWindows<Millis> | null;
   }
 }
 
 export const windowsPlan = {
   name: "windows",
-  fieldsAfter: ({ previous, next, added }, { timeZone }: Config) => ({
-    windows: nextWindows(previous?.windows ?? null, added, next.asOf, timeZone),
+  needsPublishes: ({ ref }, { windowGroups }: Config) => isIn(windowGroups, ref?.id),
+  fieldsAfter: ({ ref, previous, next, added }, { windowGroups, timeZone }: Config) => ({
+    windows: isIn(windowGroups, ref?.id) ? nextWindows(previous?.windows ?? null, added, next.asOf, timeZone) : null,
   }),
 } satisfies FeaturePlan;
 

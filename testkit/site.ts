@@ -1,4 +1,4 @@
-/** The web server of a test. It bundles a page at the first request, with the addresses of the emulators. */
+/** The web server of a test or a benchmark. It bundles a page at the first request, with the addresses of the emulators. */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -6,13 +6,13 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 export interface Site {
-  /** The address of the page `pages/<name>.ts`, with `html` in its `#root`. */
+  /** The address of the page `<name>.ts`, with `html` in its `#root`. */
   address(name: string, parameters?: Record<string, string>, html?: string): Promise<string>;
   close(): Promise<void>;
 }
 
 /** @param pages  the folder of the pages */
-export async function startSite(pages = new URL("./pages/", import.meta.url)): Promise<Site> {
+export async function startSite(pages: URL): Promise<Site> {
   const answers = new Map<string, { contentType: string; body: string }>();
   const server = createServer(({ url = "/" }, response) => {
     const answer = answers.get(url);

@@ -1,0 +1,18 @@
+/** The groups of counters that need a publish for each total, by what a deployment has set: the list of `needsFunctions` in the rules. */
+import { groupOf } from "../../../core/src/index.ts";
+import type { Config } from "./config.ts";
+import type { Groups } from "./groups.ts";
+
+type Chosen = Pick<Config, "direct" | "regions" | "mirrors" | "windowGroups" | "historyGroups" | "servedCounters">;
+
+/**
+ * Counters without a group that have a mirror of their own, or are served by HTTP, are left out: clients create their documents, and the
+ * functions close them.
+ */
+export function groupsThatNeedPublishes(config: Chosen): Groups {
+  const { direct, regions, mirrors, windowGroups, historyGroups, servedCounters } = config;
+  if (!direct || regions || windowGroups === "all" || historyGroups === "all") return "all";
+  const ofCounters = [...mirrors.map(({ counters }) => counters), ...servedCounters.ids].map(groupOf);
+  const named = [...ofCounters, ...servedCounters.groups].filter((group) => group !== "");
+  return [...new Set([...windowGroups, ...historyGroups, ...named])];
+}
