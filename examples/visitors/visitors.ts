@@ -5,7 +5,7 @@ import { db, userId } from "../setup/firebase.ts";
 /** Call it when a page opens: every call counts as a view, every user as one visitor. */
 export async function countVisit(page: string) {
   const views = counter(db, `views:${page}`);
-  // First: a write in the SDK's queue waits while another user is signed in than the one who made it.
+  // First: the SDK holds a queued write back until the user who made it is signed in again.
   const uid = await userId();
   await Promise.all([incrementCounter(views), countVisitor(views, uid)]);
 }

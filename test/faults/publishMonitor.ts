@@ -7,10 +7,10 @@ import { admin } from "../../testkit/clients.ts";
 export interface PublishedState {
   readonly asOf: number;
   readonly writes: number;
-  /** Direct writes, whose sum is not in `total`. */
+  /** How many direct writes there are. `sumOfShards` does not have them. */
   readonly directWrites: number;
-  /** The sum of the shards. */
-  readonly total: number;
+  /** The part of the total that increments on shards have made. */
+  readonly sumOfShards: number;
   /** How often the counter was published until then. */
   readonly publishes: number;
 }
@@ -41,7 +41,7 @@ export function monitorPublishes(): PublishMonitor {
           asOf: toMillis(asOf),
           writes,
           directWrites: direct.writes,
-          total: data.total - direct.count,
+          sumOfShards: data.total - direct.count,
           publishes,
         };
         const before = last.get(id);
@@ -50,7 +50,8 @@ export function monitorPublishes(): PublishMonitor {
           violations.push(`I3: ${id} went back from ${JSON.stringify(before)} to ${JSON.stringify(now)}`);
         }
         const known = states.get(id)?.get(now.asOf);
-        if (known && known.total !== now.total) violations.push(`I1: ${id} had two totals for ${now.asOf}`);
+        if (known && known.sumOfShards !== now.sumOfShards)
+          violations.push(`I1: ${id} had two sums of shards for ${now.asOf}`);
         last.set(id, now);
         states.set(id, (states.get(id) ?? new Map()).set(now.asOf, now));
       }

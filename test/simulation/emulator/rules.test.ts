@@ -1,5 +1,4 @@
 /** The model of the rules compared with the emulator: the same random writes of clients on both, step by step. */
-
 import * as realAdmin from "@google-cloud/firestore";
 import * as realWeb from "firebase/firestore";
 import { afterAll, beforeAll, expect, test } from "vitest";
