@@ -106,7 +106,7 @@ export class IncrementCheck {
         if (pending.size > 0 && !process.isDead) {
           this.#fail("completion", `calls of ${process.name} to increment ${counter} have not returned`);
         }
-        const repeatable = this.#deletedDirectMarks(process, counter).map(({ by }) => by);
+        const repeatable = this.#deletedMarks(process, counter).map(({ by }) => by);
         if (!subsetSums([...[...pending].map(({ by }) => by), ...repeatable]).has(extra)) {
           const unknown = [...pending].map(({ by }) => by).join(", ") || "nothing";
           this.#fail(
@@ -119,12 +119,12 @@ export class IncrementCheck {
   }
 
   /**
-   * The marks that were deleted with the counter document. If a client's call had no answer before that, the client finds no trace of its
+   * The marks that were deleted with the counter. If a client's call had no answer before that, the client finds no trace of its
    * increment, and makes another in the counter's next life.
    */
-  #deletedDirectMarks(process: Process, counter: string): Mark[] {
+  #deletedMarks(process: Process, counter: string): Mark[] {
     const isOwn = (mark: Mark) => mark.process === process && mark.counter === counter && mark.isDeleted;
-    return [...this.#marks].filter(([name, mark]) => !name.includes("/shards/") && isOwn(mark)).map(([, mark]) => mark);
+    return [...this.#marks.values()].filter(isOwn);
   }
 
   /** Whether a replay of a mark of this age must be recognized. */
