@@ -131,7 +131,7 @@ function refuseForeignFolder(project: Project, as?: string): void {
 }
 
 const ADDED =
-  "the rules now let clients write shards, which the functions count: deploy the functions first, then the rules. Counters in use go on";
+  "the rules now let clients write shards, which the functions count: deploy the functions first, then the rules; restart emulators. Counters in use go on";
 
 /** @throws CommandError if the app counts on a server, which writes shards */
 function refuseServer({ app }: Project): void {
