@@ -72,8 +72,6 @@ export function makeIncrement(
   once?: string,
   alsoWrite?: IncrementCall["_alsoWrite"],
 ): Promise<Committed> {
-  // First, because it refuses what is no reference.
-  counterDoc(counter);
   const commit = (turn?: Turn) => commitIncrement(counter, { _by: by, _turn: turn, _alsoWrite: alsoWrite });
   if (!once) return commit();
   const last = counter._turns.get(once)?._pending;

@@ -32,11 +32,12 @@ import {
   validName,
 } from "../../../core/src/index.ts";
 
-/** Names one counter. Calls for the same counter return the same object. */
+/** Names one counter. It is a value: it may be frozen, copied or kept in any state library. Calls for the same counter return the same object. */
 export type CounterRef = CounterRefBase<Firestore>;
 
-/** A reference with its internal state. The build shortens names with an underscore. */
+/** What this client keeps of a counter, for all references to it. The build shortens names with an underscore. */
 export interface Counter extends CounterRef {
+  readonly _ref: CounterRef;
   readonly _shardCountCache: ShardCountCache;
   /** `once` → the last call with it. */
   readonly _turns: Map<string, Sent>;
@@ -115,6 +116,7 @@ export interface Committed {
   readonly _at: Timestamp | null | undefined;
 }
 
+/** Database → path → counter. */
 const counters = new WeakMap<Firestore, Record<string, Counter>>();
 
 /**
@@ -122,7 +124,7 @@ const counters = new WeakMap<Firestore, Record<string, Counter>>();
  *
  * @param id - any Firestore document id. `group:name`, such as `views:home`, is the recommended form
  * @throws CounterError `counter/invalid-id`, `counter/invalid-collection`; `counter/invalid-reference` for a database of another
- *         SDK, such as `firebase/firestore/lite`, which has neither listeners nor a cache
+ *         copy of `firebase`, or of another SDK, such as `firebase/firestore/lite`, which has neither listeners nor a cache
  *
  * @example
  * ```ts
@@ -131,29 +133,47 @@ const counters = new WeakMap<Firestore, Record<string, Counter>>();
  */
 export function counter(firestore: Firestore, id: string, options?: CounterOptions): CounterRef {
   const path = counterPath(givenName(options, "collection") ?? DEFAULT_COLLECTION, validName("id", id));
-  const known = counters.get(firestore) ?? {};
-  known[path] ??= {
-    firestore,
-    id,
-    path,
-    _shardCountCache: createShardCountCache(() => performance.now()),
-    _turns: new Map(),
-  };
-  counterDoc(known[path]);
-  counters.set(firestore, known);
-  return known[path];
+  return counterOf({ firestore, id, path })._ref;
 }
 
 /**
- * The counter document. Every call that takes a reference asks for it before any I/O.
+ * What this client keeps of a counter. Every call that takes a reference asks for it before any I/O.
  *
- * @throws CounterError `counter/invalid-reference` for what `counter` has not made, or has made for another SDK
+ * @throws CounterError `counter/invalid-reference` for what is no reference, or for a database of another SDK
  */
-export function counterDoc(ref: CounterRef): DocumentReference {
+export function counterOf(ref: CounterRef): Counter {
+  const { firestore, id, path, type } = Object(ref);
+  const known = counters.get(firestore) ?? {};
   try {
-    if ((ref as Counter)._turns) return doc(ref.firestore, ref.path);
+    // A document has a path, too.
+    if (!type && path.endsWith(`/${id}`) && doc(firestore, path)) {
+      known[path] ??= {
+        firestore,
+        id,
+        path,
+        _ref: Object.freeze({ firestore, id, path }),
+        _shardCountCache: createShardCountCache(() => performance.now()),
+        _turns: new Map(),
+      };
+      counters.set(firestore, known);
+      return known[path];
+    }
   } catch {}
-  return valid(false, "reference", ref, "counter() of getFirestore() of firebase/firestore; /lite has no listeners");
+  const isCopy = firestore?.type === "firestore";
+  return valid(
+    false,
+    "reference",
+    ref,
+    isCopy && !type
+      ? "a database of the same copy of firebase; `npm ls firebase` shows two, or both import and require load it"
+      : "counter() of getFirestore() of firebase/firestore; /lite has no listeners",
+  );
+}
+
+/** The counter document. */
+export function counterDoc(ref: CounterRef): DocumentReference {
+  const { firestore, path } = counterOf(ref);
+  return doc(firestore, path);
 }
 
 /**
@@ -165,8 +185,6 @@ export function counterDoc(ref: CounterRef): DocumentReference {
  *          could lose the write
  */
 export function refreshShardCount(counter: Counter): Promise<void> | undefined {
-  // First, because it refuses what is no reference.
-  const document = counterDoc(counter);
   const { _shardCountCache } = counter;
   if (!_shardCountCache._isStale(isLive(counter))) return;
   counter._reading ??= new Promise<void>((resolve) => {
@@ -180,7 +198,7 @@ export function refreshShardCount(counter: Counter): Promise<void> | undefined {
       counter._reading = undefined;
       resolve();
     };
-    const read = readFromServer(document, 1, () => {
+    const read = readFromServer(counterDoc(counter), 1, () => {
       sentAt = performance.now();
     });
     read.then(

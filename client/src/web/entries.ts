@@ -8,7 +8,7 @@ import {
   onSnapshot,
 } from "firebase/firestore";
 import { type CounterObserver, entryPath, observing, validName } from "../../../core/src/index.ts";
-import { type Counter, type CounterRef, counterDoc, logFailure } from "./counter.ts";
+import { type CounterRef, counterDoc, counterOf, logFailure } from "./counter.ts";
 
 /**
  * Reads whether an increment with this `once` counts, including pending calls of this client. Cost: 1 read. Offline, it resolves
@@ -24,7 +24,7 @@ import { type Counter, type CounterRef, counterDoc, logFailure } from "./counter
  */
 export async function getIncremented(ref: CounterRef, once: string): Promise<boolean> {
   const entry = entryDoc(ref, once);
-  await (ref as Counter)._turns.get(once);
+  await counterOf(ref)._turns.get(once);
   return (await getDoc(entry)).exists();
 }
 
@@ -47,7 +47,7 @@ export function onIncremented(
 ): () => void {
   const [next, error] = observing(observer, logFailure);
   const document = entryDoc(ref, once);
-  const counter = ref as Counter;
+  const counter = counterOf(ref);
   counter._entryWatches ??= new Set();
   const watches = counter._entryWatches;
   /** What the SDK has, or will have when it hears of a call that is committed. */

@@ -10,7 +10,7 @@ import {
   validName,
 } from "../../../core/src/index.ts";
 import { addWrites, commitIncrement, makeIncrement, planFor } from "./commit.ts";
-import { type Counter, type CounterRef, counterDoc, readFromServer, refreshShardCount } from "./counter.ts";
+import { type CounterRef, counterOf, readFromServer, refreshShardCount } from "./counter.ts";
 import { inTurn } from "./turns.ts";
 
 /** An undo that the rules refuse is made again if the server's entry differs from what the client knew. */
@@ -71,7 +71,8 @@ export interface IncrementOptions {
  */
 export function incrementCounter(ref: CounterRef, by?: number, options?: IncrementOptions): Promise<void>;
 export async function incrementCounter(ref: CounterRef, ...given: IncrementArguments): Promise<void> {
-  await makeIncrement(ref as Counter, ...validIncrement(given));
+  const increment = validIncrement(given);
+  await makeIncrement(counterOf(ref), ...increment);
 }
 
 /**
@@ -94,9 +95,8 @@ export async function incrementCounter(ref: CounterRef, ...given: IncrementArgum
  * ```
  */
 export async function undoIncrement(ref: CounterRef, once: string): Promise<void> {
-  const counter = ref as Counter;
-  counterDoc(ref);
-  const entry = doc(ref.firestore, entryPath(ref.path, validName("once", once)));
+  const counter = counterOf(ref);
+  const entry = doc(counter.firestore, entryPath(counter.path, validName("once", once)));
   await inTurn(counter, once, false, async (turn) => {
     // The server's entry follows if it differs.
     let found: DocumentSnapshot | undefined = await getDocFromCache(entry).catch(() => undefined);
@@ -154,8 +154,9 @@ interface Prepared extends PreparedIncrement {
 export function prepareIncrement(ref: CounterRef, by?: number, options?: IncrementOptions): PreparedIncrement;
 export function prepareIncrement(ref: CounterRef, ...given: IncrementArguments): PreparedIncrement {
   const increment = validIncrement(given);
-  refreshShardCount(ref as Counter);
-  const prepared: Prepared = { ref, _plan: planFor(ref as Counter, ...increment) };
+  const counter = counterOf(ref);
+  refreshShardCount(counter);
+  const prepared: Prepared = { ref: counter._ref, _plan: planFor(counter, ...increment) };
   return prepared;
 }
 
@@ -220,7 +221,7 @@ export function incrementCounterIn(
       "a transaction may run twice; call prepareIncrement before it, and pass its result",
     );
   const once = isPrepared ? isPrepared.entry : validIncrement(given)[1];
-  const { path } = counterDoc((isPrepared ? (what as Prepared).ref : what) as Counter);
+  const { path } = counterOf(isPrepared ? (what as Prepared).ref : (what as CounterRef));
   const found = contents.get(writer) ?? { paths: new Set(), withOnce: 0 };
   const isFull = once !== undefined && found.withOnce === MAX_ONCE;
   if (isFull || found.paths.has(path))
@@ -231,7 +232,7 @@ export function incrementCounterIn(
         : `the batch has an increment of ${path}, and the rules refuse two on the same shard; commit the other in a second batch`,
     );
   const { ref, _plan } = (isPrepared ? what : prepareIncrement(what as CounterRef, ...given)) as Prepared;
-  addWrites(writer as WriteBatch, ref as Counter, _plan);
+  addWrites(writer as WriteBatch, counterOf(ref), _plan);
   found.paths.add(path);
   if (once !== undefined) found.withOnce++;
   contents.set(writer, found);

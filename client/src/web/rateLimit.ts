@@ -21,15 +21,7 @@ import {
   withUse,
 } from "../../../core/src/index.ts";
 import { doc, makeIncrement, serverTimestamp, writeBatch } from "./commit.ts";
-import {
-  type Committed,
-  type Counter,
-  type CounterRef,
-  counter,
-  counterDoc,
-  hasCode,
-  readFromServer,
-} from "./counter.ts";
+import { type Committed, type CounterRef, counter, counterDoc, counterOf, hasCode, readFromServer } from "./counter.ts";
 import type { IncrementOptions } from "./increment.ts";
 
 /**
@@ -111,7 +103,7 @@ export async function incrementCounterWithRateLimit(
   const { firestore } = counterDoc(ref);
   const [by, once] = validIncrement(given);
   await commitWithUse(firestore, limit, (addUse) =>
-    makeIncrement(ref as Counter, by, once, (writer, path) => addUse(writer, doc(firestore, path))),
+    makeIncrement(counterOf(ref), by, once, (writer, path) => addUse(writer, doc(firestore, path))),
   );
 }
 

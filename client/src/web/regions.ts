@@ -16,7 +16,7 @@ import {
   toSnapshot,
   valid,
 } from "../../../core/src/index.ts";
-import { type Counter, type CounterRef, counter, counterDoc, documentRead, logFailure } from "./counter.ts";
+import { type CounterRef, counter, counterDoc, counterOf, documentRead, logFailure } from "./counter.ts";
 import { incrementCounter } from "./increment.ts";
 import { type Choice, chooseRegion } from "./nearestRegion.ts";
 import { micros, ownIncrements } from "./watch.ts";
@@ -52,7 +52,7 @@ interface ConnectedRegions extends Regions {
 
 /** A reference with its internal state. */
 interface GlobalCounter extends GlobalCounterRef {
-  readonly _refs: Readonly<Record<string, Counter>>;
+  readonly _refs: Readonly<Record<string, CounterRef>>;
   readonly _path: string;
   readonly _choice: Choice;
 }
@@ -102,7 +102,7 @@ export function connectRegions(
     _databases: databases,
     _choice: choice,
   };
-  return regions;
+  return Object.freeze(regions);
 }
 
 /**
@@ -119,12 +119,10 @@ export function connectRegions(
 export function globalCounter(regions: Regions, id: string, options?: CounterOptions): GlobalCounterRef {
   const { _databases, _choice }: Partial<ConnectedRegions> = Object(regions);
   if (!_databases || !_choice) return valid(false, "reference", regions, "what connectRegions() returns");
-  const refs = Object.entries(_databases).map(
-    ([name, database]) => [name, counter(database, id, options) as Counter] as const,
-  );
+  const refs = Object.entries(_databases).map(([name, database]) => [name, counter(database, id, options)] as const);
   const [[, { path }]] = refs as [(typeof refs)[number]];
   const ref: GlobalCounter = { regions, id, _refs: Object.fromEntries(refs), _path: path, _choice };
-  return ref;
+  return Object.freeze(ref);
 }
 
 function stateOf(ref: GlobalCounterRef): GlobalCounter {
@@ -151,7 +149,7 @@ export async function incrementGlobalCounter(ref: GlobalCounterRef, ...given: [b
   const region = await _choice._nearest(_path);
   const stopWaiting = _choice._awaitAnswer(region, _path);
   try {
-    await incrementCounter(_refs[region] as Counter, by);
+    await incrementCounter(_refs[region] as CounterRef, by);
   } finally {
     stopWaiting();
   }
@@ -173,7 +171,7 @@ export async function incrementGlobalCounter(ref: GlobalCounterRef, ...given: [b
 export function regionalCounter(ref: GlobalCounterRef, region: string): CounterRef {
   const { _refs } = stateOf(ref);
   // Not a name that every object has.
-  if (Object.hasOwn(_refs, region)) return _refs[region] as Counter;
+  if (Object.hasOwn(_refs, region)) return _refs[region] as CounterRef;
   throw new CounterError("counter/invalid-option", `region is "${region}"; pass one of ${Object.keys(_refs)}`);
 }
 
@@ -196,7 +194,7 @@ export function onGlobalCounter(
   const { _nearest, _awaitAnswer, _listeners } = _choice;
   const [next, error] = observing(observer, logFailure);
   const names = Object.keys(refs);
-  const own = new Map(names.map((name) => [name, ownIncrements(refs[name] as Counter)]));
+  const own = new Map(names.map((name) => [name, ownIncrements(counterOf(refs[name] as CounterRef))]));
   const asOf: Record<string, Timestamp | null> = Object.fromEntries(names.map((name) => [name, null]));
   /** Totals of regions that this app does not connect to, such as one that was taken away. */
   const others = new Map<string, { readonly total: number; readonly asOf: Timestamp }>();
@@ -233,7 +231,7 @@ export function onGlobalCounter(
     listening = name;
     let stopWaiting: (() => void) | undefined = _awaitAnswer(name, path);
     const end = onSnapshot(
-      counterDoc(refs[name] as Counter),
+      counterDoc(refs[name] as CounterRef),
       { includeMetadataChanges: true },
       (document) => {
         const { fromCache } = document.metadata;
@@ -243,7 +241,7 @@ export function onGlobalCounter(
           stopWaiting = undefined;
         }
         const snapshot = toSnapshot<Timestamp>(document, fromCache, 0);
-        documentRead(refs[name] as Counter, document);
+        documentRead(counterOf(refs[name] as CounterRef), document);
         received(name, snapshot.total, snapshot.asOf, fromCache);
         for (const [other, register] of Object.entries(snapshot.regions)) {
           if (register) received(other, register.total, register.asOf, fromCache);

@@ -19,7 +19,7 @@ import { addWrites, planFor } from "./commit.ts";
 import {
   type Counter,
   type CounterRef,
-  counterDoc,
+  counterOf,
   hasCode,
   listFromServer,
   readFromServer,
@@ -81,9 +81,8 @@ export async function takeFromCounter(
 ): Promise<number> {
   validTake(units, MAX_TAKE);
   const once = validName("once", options?.once);
-  // First, because it refuses what is no reference.
-  counterDoc(ref);
-  return await inTurn(ref as Counter, once, undefined, () => takeInTurn(ref as Counter, units, once));
+  const counter = counterOf(ref);
+  return await inTurn(counter, once, undefined, () => takeInTurn(counter, units, once));
 }
 
 async function takeInTurn(counter: Counter, n: number, once: string): Promise<number> {

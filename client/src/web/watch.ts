@@ -29,6 +29,7 @@ import {
   type Counter,
   type CounterRef,
   counterDoc,
+  counterOf,
   documentRead,
   type IncrementCall,
   logFailure,
@@ -113,8 +114,8 @@ export function watchCounter(
   error: (error: FirestoreError) => void,
   { optimistic = true, via }: Partial<ServedCounterWatchOptions> = {},
 ): () => void {
-  const counter = ref as Counter;
-  const watched = counterDoc(ref);
+  const counter = counterOf(ref);
+  const watched = counterDoc(counter);
   const own = optimistic ? ownIncrements(counter) : undefined;
   /** The time that the server's clock is ahead of this device's, as far as it decides which windows are over. */
   let clockAhead = 0;
