@@ -209,12 +209,9 @@ class World {
     const has = ({ nonce, window }: IncrementPlan) =>
       received.marks[window]?.includes(nonce) || queued.some(({ call }) => call._plan.nonce === nonce);
     const total = queued.reduce((sum, { by }) => sum + by, received.total);
-    this.client._totalRead(
-      total,
-      received.asOf,
-      fromCache,
-      (plan) => has(plan) || (this.#isTooOld(plan, received) ? undefined : false),
-    );
+    const { asOf } = received;
+    const hasMark = (plan: IncrementPlan) => has(plan) || (this.#isTooOld(plan, received) ? undefined : false);
+    this.client._totalRead({ total, asOf, version: asOf, source: fromCache ? "cache" : "server", hasMark });
   }
 
   #isTooOld({ generation = 0 }: IncrementPlan, { generation: current }: Version): boolean {

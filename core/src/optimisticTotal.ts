@@ -39,8 +39,28 @@ export interface OwnIncrement {
   _earliest: number;
   /** The commit is not after this instant; infinite without an acknowledgement. */
   _latest: number;
-  /** The call, which has its latest plan. */
-  readonly _call: { readonly _plan?: IncrementPlan } | undefined;
+  /** The call, which has its latest plan, and tells whether it is in the queue of a user who has signed out. */
+  readonly _call: (Queued & { readonly _plan?: IncrementPlan; readonly _turn?: Queued | undefined }) | undefined;
+}
+
+interface Queued {
+  readonly _isAway?: boolean;
+}
+
+/** A total that the client reads. */
+export interface TotalRead {
+  readonly total: number;
+  /** 0.5 for a document without a published total, 0 for none: the counter is new or deleted. Both are before any increment. */
+  readonly asOf: number;
+  /** Later totals have larger ones. `undefined` if it is not known: later than any of the cache, and no later than others. */
+  readonly version: number | undefined;
+  /**
+   * The server's listener tells the newest total, and that a counter was deleted. One from this device's cache, from the page's markup, or
+   * by HTTP may be older than another.
+   */
+  readonly source: "server" | "cache" | "http";
+  /** Tells which direct increments the total includes. */
+  readonly hasMark?: HasMark | undefined;
 }
 
 /** Tells of a direct increment whether the document that was read last includes it; `undefined` if its marks are too old to tell. */
@@ -60,7 +80,11 @@ export class OptimisticTotal {
   #asOf = 0;
   #shown = 0;
   #buffered = 0;
-  #isFirst = true;
+  #version: number | undefined;
+  /** Whether a total was read. */
+  _isRead = false;
+  /** Whether all totals so far are from the cache or the page's markup, so older than any increment of this client. */
+  #isCached = true;
   #hasMark: HasMark = () => false;
 
   /** The total to show. */
@@ -70,7 +94,7 @@ export class OptimisticTotal {
 
   /** Whether there are increments that the server has not acknowledged, or that a buffer has not written. */
   get _pending(): boolean {
-    const isOpen = ({ _latest }: OwnIncrement) => _latest === Number.POSITIVE_INFINITY;
+    const isOpen = (own: OwnIncrement) => own._latest === Number.POSITIVE_INFINITY && isHere(own);
     return Math.abs(this.#buffered) > ROUNDING || this.#own.some(isOpen);
   }
 
@@ -90,56 +114,52 @@ export class OptimisticTotal {
   /** The server has committed an increment, at `latest` or before. */
   _incrementCommitted(own: OwnIncrement, latest: number): void {
     own._latest = latest;
-    this.#settle();
+    this._settle();
   }
 
   /** The server has refused an increment. */
   _incrementRefused(own: OwnIncrement): void {
     this.#change(this.#own.filter((one) => one !== own));
-    this.#settle();
+    this._settle();
   }
 
-  /**
-   * The client reads a total.
-   *
-   * @param asOf - 0.5 for a document without a published total, 0 for none: the counter is new or deleted. Both are
-   *        before any increment
-   * @param hasMark - tells which direct increments the total includes
-   * @param fromCache - whether it is from the cache of this device. Such a first total is older than any own increment
-   */
-  _totalRead(total: number, asOf: number, fromCache: boolean, hasMark: HasMark = () => undefined): void {
-    if (asOf < this.#asOf) {
-      if (asOf >= 1 || fromCache) return;
-      // The counter was deleted, and with it all committed increments.
+  /** The client reads a total. @returns whether it is shown: no older total follows a newer one */
+  _totalRead({ total, asOf, version, source, hasMark = () => undefined }: TotalRead): boolean {
+    const isFromServer = source === "server";
+    if (this._isRead && !isFromServer && isOlder(version, this.#version, source)) return false;
+    // The counter was deleted, and with it all committed increments.
+    if (asOf < this.#asOf && isFromServer)
       this.#own = this.#own.filter(({ _latest }) => _latest === Number.POSITIVE_INFINITY);
-    }
-    if (this.#isFirst) {
-      this.#shown = total + this.#buffered;
-      if (fromCache) for (const own of this.#own) own._earliest = Math.max(own._earliest, asOf + 1);
-    }
-    this.#isFirst = false;
+    if (!this._isRead) this.#shown = total + this.#buffered;
+    this.#isCached &&= source === "cache";
+    if (this.#isCached) for (const own of this.#own) own._earliest = Math.max(own._earliest, asOf + 1);
+    this._isRead = true;
     this.#published = total;
     this.#asOf = asOf;
+    this.#version = version;
     this.#hasMark = hasMark;
-    this.#settle();
+    this._settle();
+    return true;
   }
 
   /** Changes the increments, and the shown total by as much. */
   #change(own: OwnIncrement[]): void {
-    this.#shown += sum(amounts(own)) - sum(amounts(this.#own));
+    this.#shown += sum(amounts(own.filter(isHere))) - sum(amounts(this.#own.filter(isHere)));
     this.#own = own;
   }
 
-  #settle(): void {
+  /** Moves the shown total into what is possible. To be called when another user has signed in, too. */
+  _settle(): void {
     let low = this.#published + this.#buffered;
     let high = low;
+    const away = this.#own.filter((own) => !isHere(own));
     const byOnce = new Map<unknown, OwnIncrement[]>();
-    for (const own of this.#own) {
+    for (const own of this.#own.filter(isHere)) {
       const sequence = byOnce.get(own._once) ?? [];
       sequence.push(own);
       byOnce.set(own._once, sequence);
     }
-    this.#own = [];
+    this.#own = away;
     for (const sequence of byOnce.values()) {
       // The last one that the total surely includes, and all before it.
       const included = sequence.map((own) => this.#isIncluded(own)).lastIndexOf(true);
@@ -170,6 +190,17 @@ export class OptimisticTotal {
   #mayBeIncluded({ _call, _earliest }: OwnIncrement): boolean {
     return _call?._plan?.generation === undefined && _earliest <= this.#asOf;
   }
+}
+
+/** An increment in the queue of another user adds nothing: the SDK sends it when that user is back. */
+function isHere({ _call }: OwnIncrement): boolean {
+  return !(_call?._turn ?? _call)?._isAway;
+}
+
+/** Whether a total is older than the known one. One of unknown version is newer than those of the cache alone. */
+function isOlder(version: number | undefined, known: number | undefined, source: TotalRead["source"]): boolean {
+  if (version !== undefined && known !== undefined) return version < known;
+  return source === "cache";
 }
 
 /** What each increment adds: of two in a row with the same `once`, or two undos, the second one adds nothing. */

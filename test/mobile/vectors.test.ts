@@ -37,7 +37,11 @@ test.each(vectors.totals)("total: $name", ({ steps }) => {
     if (step.do === "committed" && made)
       total._incrementCommitted(made, step.at + Math.min(step.roundTrip, MAX_COMMIT_MS) * 1_000);
     if (step.do === "refused" && made) total._incrementRefused(made);
-    if (step.do === "read") total._totalRead(step.value, step.asOf, step.fromCache ?? false);
+    if (step.do === "read") {
+      const { value, asOf, fromCache } = step;
+      const source = fromCache ? "cache" : asOf === 0 ? "server" : "http";
+      total._totalRead({ total: value, asOf, version: asOf, source });
+    }
     expect([total._total, total._pending], JSON.stringify(step)).toEqual([step.total, step.pending]);
   }
 });

@@ -47,6 +47,7 @@ import {
   isLive,
   learn,
   onHidden,
+  type Queued,
   readFromServer,
   refreshShardCount,
   rethrowUnlessDenied,
@@ -141,7 +142,7 @@ async function commitWithRetries(counter: Counter, call: IncrementCall, refused?
           !_shardCountCache._isContended() &&
           Math.random() * INCREMENTS_PER_MARK_REMOVAL > 1,
     });
-    const _at = await send(counter, add, isQueued, turn, isDirect)
+    const _at = await send(counter, add, isQueued, call, isDirect)
       // Where a shard is full of expired marks, the rules accept a write that removes some. Calls with `once` keep their order.
       .catch((error) => {
         if (!isQueued || turn || isDirect) throw error;
@@ -189,7 +190,7 @@ export async function send(
   counter: Counter,
   add: AddWrites,
   isQueued?: unknown,
-  turn?: Turn,
+  call?: IncrementCall,
   isDirect?: boolean,
 ): Promise<unknown> {
   const { firestore, _watcher } = counter;
@@ -208,7 +209,7 @@ export async function send(
       stopListening();
     });
     if (committed) {
-      turn?._sent();
+      call?._turn?._sent();
       // The cache does not have the server's timestamp.
       const written = !isDirect && _watcher?._isWatched() && committed._path && doc(firestore, committed._path);
       return written && (await readFromServer(written, LOOKUP_ATTEMPTS).catch(() => undefined))?.get("at");
@@ -216,9 +217,15 @@ export async function send(
   }
   const batch = writeBatch(firestore);
   add(batch);
-  turn?._sent();
-  // Without its result: React Native Firebase resolves it to `null` on Android.
-  await batch.commit();
+  call?._turn?._sent();
+  const sent: Queued = call?._turn ?? call ?? {};
+  sent._isQueued = true;
+  try {
+    // Without its result: React Native Firebase resolves it to `null` on Android.
+    await batch.commit();
+  } finally {
+    sent._isQueued = false;
+  }
   return undefined;
 }
 

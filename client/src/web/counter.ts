@@ -42,7 +42,7 @@ export interface Counter extends CounterRef {
   /** `once` → the last call with it. */
   readonly _turns: Map<string, Sent>;
   /** Told of each call with `once`. */
-  _entryWatches?: Set<(once: string, counts: boolean, outcome: Promise<unknown>) => void>;
+  _entryWatches?: Set<(turn: Turn, counts: boolean, outcome: Promise<unknown>) => void>;
   /** Shows the increments of this client before they are published; set by the first watch. */
   _watcher?: Watcher;
   /** The sum that buffers have not written. */
@@ -69,8 +69,16 @@ export type Sent = Promise<true | undefined> & {
   _pending?: { readonly _by: number; readonly _outcome: Promise<Committed> } | undefined;
 };
 
+/** Where the writes of a call are. */
+export interface Queued {
+  /** Whether they are in the SDK's queue, which is that of the user who was signed in. */
+  _isQueued?: boolean;
+  /** Whether another user has signed in since. The SDK sends them when that user is back. */
+  _isAway?: boolean;
+}
+
 /** One call with `once`. */
-export interface Turn {
+export interface Turn extends Queued {
   readonly _once: string;
   /** Whether this client has made no call with the `once` before. */
   readonly _isFirst: boolean;
@@ -85,8 +93,8 @@ export interface Turn {
 export interface Watcher {
   /** The client makes an increment or an undo. `outcome` rejects if the increment does not count. */
   _track(call: IncrementCall, outcome: Promise<Committed>): void;
-  /** One more call with `once` has begun, or one has returned: it may wait for others, or for a read, before it writes. */
-  _callsChanged(by: 1 | -1): void;
+  /** A call with `once` has begun, or has returned: it may wait for others, or for a read, before it writes. */
+  _callsChanged(turn: Turn, hasReturned?: boolean): void;
   /** The sum that buffers have not written changes by an amount. */
   _bufferedChanged(by: number): void;
   /** Whether there is a watch, or was one until some seconds ago. */
@@ -95,8 +103,8 @@ export interface Watcher {
   _served?: number;
 }
 
-/** One call for an increment: what it does, and how that is being made. */
-export interface IncrementCall {
+/** One call for an increment: what it does, and how that is being made. With `once`, its turn tells where its writes are. */
+export interface IncrementCall extends Queued {
   readonly _by: number;
   /** Of a call with `once`. */
   _turn?: Turn | undefined;

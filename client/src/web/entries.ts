@@ -8,7 +8,8 @@ import {
   onSnapshot,
 } from "firebase/firestore";
 import { type CounterObserver, entryPath, observing, validName } from "../../../core/src/index.ts";
-import { type CounterRef, counterDoc, counterOf, logFailure } from "./counter.ts";
+import { type CounterRef, counterDoc, counterOf, logFailure, type Turn } from "./counter.ts";
+import { keepListening } from "./listening.ts";
 
 /**
  * Reads whether an increment with this `once` counts, including pending calls of this client. Cost: 1 read. Offline, it resolves
@@ -50,24 +51,26 @@ export function onIncremented(
   const counter = counterOf(ref);
   counter._entryWatches ??= new Set();
   const watches = counter._entryWatches;
-  /** What the SDK has, or will have when it hears of a call that is committed. */
+  /** What the SDK shows, or will show when it hears of a call that is committed. */
   let stored: boolean | undefined;
-  /** How many calls have no outcome, and whether it counts after the last of them. The SDK's cache may dip: a refused call is made again. */
-  let pending = 0;
-  let wanted: boolean | undefined;
+  /** The calls that have no outcome, in their order, and whether it counts after each. */
+  const calls = new Map<Turn, boolean>();
+  /** Those that the SDK has shown from its queue. From then on, it shows whether the user who is signed in has them there. */
+  const queued = new WeakSet<Turn>();
   let shown: boolean | undefined;
   const show = () => {
-    const state = pending > 0 ? wanted : stored;
+    let state = stored;
+    // Before a call is in the queue, and while it is refused and made again, the SDK shows what was before.
+    for (const [turn, counts] of calls) if (!turn._isQueued || !queued.has(turn)) state = counts;
     if (state === undefined || state === shown || !watches.has(follow)) return;
     shown = state;
     next(state);
   };
   // Not in the call that is followed, which must not fail with `next`.
   const showSoon = () => void Promise.resolve().then(show);
-  const follow = async (calledWith: string, counts: boolean, outcome: Promise<unknown>) => {
-    if (calledWith !== once) return;
-    pending++;
-    wanted = counts;
+  const follow = async (turn: Turn, counts: boolean, outcome: Promise<unknown>) => {
+    if (turn._once !== once) return;
+    calls.set(turn, counts);
     showSoon();
     await outcome.then(
       () => {
@@ -75,31 +78,40 @@ export function onIncremented(
       },
       () => {},
     );
-    pending--;
+    calls.delete(turn);
     showSoon();
   };
   watches.add(follow);
-  const stop = onSnapshot(
-    document,
-    // Without them, the server's word that there is no entry would not follow that of an empty cache.
-    { includeMetadataChanges: true },
-    (entry) => {
-      const known = () => {
-        stored = entry.exists();
-        show();
-      };
-      // An empty cache does not know the entry; one that persists may know that there is none.
-      if (entry.exists() || !entry.metadata.fromCache || stored !== undefined) known();
-      else
-        getDocFromCache(entry.ref).then(
-          () => stored ?? known(),
-          () => {},
-        );
-    },
-    (reason) => {
-      watches.delete(follow);
-      error(reason);
-    },
+  const known = (exists: boolean) => {
+    stored = exists;
+    for (const [turn, counts] of calls) if (turn._isQueued && counts === exists) queued.add(turn);
+    show();
+  };
+  const stop = keepListening(
+    counter.firestore,
+    (works, failed) =>
+      onSnapshot(
+        document,
+        // Without them, the server's word that there is no entry would not follow that of an empty cache.
+        { includeMetadataChanges: true },
+        (entry) => {
+          works();
+          const exists = entry.exists();
+          // An empty cache does not know the entry; one that persists may know that there is none.
+          if (exists || !entry.metadata.fromCache || stored !== undefined) known(exists);
+          else
+            getDocFromCache(entry.ref).then(
+              () => stored ?? known(false),
+              () => {},
+            );
+        },
+        (reason) => {
+          stored = undefined;
+          shown = undefined;
+          failed(reason);
+        },
+      ),
+    error,
   );
   return () => {
     watches.delete(follow);

@@ -31,7 +31,7 @@ const MOST_LISTED = 100;
 export type CounterSnapshot = CounterSnapshotBase<Timestamp>;
 
 /** What a watch by HTTP knows of a counter. */
-export type ServedCounterSnapshot = Pick<CounterSnapshot, "total" | "asOf" | "pending" | "fromCache">;
+export type ServedCounterSnapshot = Pick<CounterSnapshot, "total" | "asOf" | "version" | "pending" | "fromCache">;
 
 /**
  * Reads the published total. Cost: 1 read, for any number of shards. If the counter has windows and one of them has ended, now and

@@ -12,6 +12,7 @@ import {
   type CounterObserver,
   type CounterOptions,
   givenAmount,
+  microsOf,
   observing,
   toSnapshot,
   valid,
@@ -19,7 +20,7 @@ import {
 import { type CounterRef, counter, counterDoc, counterOf, documentRead, logFailure } from "./counter.ts";
 import { incrementCounter } from "./increment.ts";
 import { type Choice, chooseRegion } from "./nearestRegion.ts";
-import { micros, ownIncrements } from "./watch.ts";
+import { ownIncrements } from "./watch.ts";
 
 /** Options of {@link connectRegions}. */
 export interface RegionsOptions {
@@ -217,11 +218,12 @@ export function onGlobalCounter(
   const received = (name: string, total: number, at: Timestamp | null, fromCache: boolean) => {
     const known = asOf[name] ?? others.get(name)?.asOf;
     // Without an instant the counter was deleted there, unless only the cache lacks it.
-    if (at ? micros(at) < micros(known) : fromCache) return;
+    if (at ? microsOf(at) < microsOf(known) : fromCache) return;
     const part = own.get(name);
     if (part) {
       asOf[name] = at;
-      part._totalRead(total, micros(at), fromCache);
+      const instant = microsOf(at);
+      part._totalRead({ total, asOf: instant, version: instant, source: fromCache ? "cache" : "server" });
     } else if (at) others.set(name, { total, asOf: at });
   };
   const listen = async () => {

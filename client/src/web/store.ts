@@ -1,10 +1,25 @@
 /** A counter as a store, for Svelte and for `useSyncExternalStore` of React. */
 import type { FirestoreError } from "firebase/firestore";
-import type { CounterRef } from "./counter.ts";
+import { type CounterRef, counterOf } from "./counter.ts";
 import type { CounterSnapshot, ServedCounterSnapshot } from "./read.ts";
-import { type CounterWatchOptions, type ServedCounterWatchOptions, watchCounter } from "./watch.ts";
+import { type CounterWatchOptions, ownIncrements, type ServedCounterWatchOptions, watchCounter } from "./watch.ts";
 
-/** The last snapshot; before the first one, `pending` alone or nothing. `error` after the watch has failed. */
+/** What is shown before the first total. */
+export interface InitialTotalOptions {
+  /**
+   * The total that the page was rendered with: pass the `total` and `version` of `getCounter` of the server. Until a total arrives that is
+   * not older, it is shown, with this client's increments. A number has no version: it is shown until the server tells a total.
+   */
+  initialTotal?: number | { readonly total: number; readonly version: number } | undefined;
+}
+
+/** Options of a store. */
+export type CounterStoreOptions = CounterWatchOptions & InitialTotalOptions;
+
+/** As {@link CounterStoreOptions}, of a store whose totals come by HTTP. */
+export type ServedCounterStoreOptions = ServedCounterWatchOptions & InitialTotalOptions;
+
+/** The last snapshot; before the first one, `pending` and the initial total alone or nothing. `error` while the watch fails. */
 export type CounterState = Partial<CounterSnapshot> & { readonly error?: FirestoreError };
 
 /** As {@link CounterState}, of a store whose totals come by HTTP. */
@@ -26,7 +41,7 @@ export interface CounterStore<State = CounterState> {
  * const views = counterStore(counter(db, "views:home"), { via: "https://example.com/totals" });
  * ```
  */
-export function counterStore(ref: CounterRef, options: ServedCounterWatchOptions): CounterStore<ServedCounterState>;
+export function counterStore(ref: CounterRef, options: ServedCounterStoreOptions): CounterStore<ServedCounterState>;
 /**
  * Makes a store of a counter. It watches while it has a subscriber. Cost: as `onCounter`.
  *
@@ -35,14 +50,18 @@ export function counterStore(ref: CounterRef, options: ServedCounterWatchOptions
  * const likes = counterStore(counter(db, "likes:post42")); // Svelte: {$likes.total ?? "…"}
  * ```
  */
-export function counterStore(ref: CounterRef, options?: CounterWatchOptions): CounterStore;
-export function counterStore(ref: CounterRef, options?: CounterWatchOptions): CounterStore {
+export function counterStore(ref: CounterRef, options?: CounterStoreOptions): CounterStore;
+export function counterStore(ref: CounterRef, options: CounterStoreOptions = {}): CounterStore {
   const subscribers = new Set<(state: CounterState) => void>();
-  let state: CounterState = {};
+  const { initialTotal } = options;
+  const first = typeof initialTotal === "number" ? { total: initialTotal, version: undefined } : initialTotal;
+  const initial: CounterState = first ? { total: first.total } : {};
+  let state = initial;
   let stop: (() => void) | undefined;
   const become = (next: CounterState) => {
     // Before its first total, a new watch reports only whether increments are pending.
-    state = next.total === undefined ? { ...state, ...next } : next;
+    const { error: _, ...known } = state;
+    state = next.total === undefined ? { ...known, ...next } : next;
     // One may end another.
     for (const subscriber of [...subscribers]) if (subscribers.has(subscriber)) subscriber(state);
   };
@@ -51,6 +70,13 @@ export function counterStore(ref: CounterRef, options?: CounterWatchOptions): Co
       // A new function, because the same `next` may subscribe twice.
       const subscriber = (state: CounterState) => next(state);
       subscribers.add(subscriber);
+      // A new subscriber learns whether the watch works now.
+      if (state.error) {
+        stop?.();
+        stop = undefined;
+        become({});
+      }
+      if (first && !stop) ownIncrements(counterOf(ref))._totalRead({ ...first, asOf: 0, source: "cache" });
       stop ??= watchCounter(ref, become, (error) => become({ ...state, error }), options);
       next(state);
       return () => {
@@ -59,7 +85,7 @@ export function counterStore(ref: CounterRef, options?: CounterWatchOptions): Co
         stop?.();
         stop = undefined;
         // `pending` is out of date at the next subscription.
-        if (state.total === undefined) state = {};
+        if (state.total === undefined) state = initial;
       };
     },
     getSnapshot: () => state,

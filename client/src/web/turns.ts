@@ -22,27 +22,27 @@ export function inTurn<T>(
   });
   sent._counts = counts;
   _turns.set(once, sent);
-  _watcher?._callsChanged(1);
+  const turn: Turn = {
+    _once: once,
+    _isFirst: !before,
+    _isUndone: () => (_turns.get(once) as Sent)._counts === false,
+    _isSent: false,
+    _sent() {
+      turn._isSent = true;
+      end(true);
+    },
+  };
+  _watcher?._callsChanged(turn);
   const take = async () => {
     try {
       await before;
-      const turn: Turn = {
-        _once: once,
-        _isFirst: !before,
-        _isUndone: () => (_turns.get(once) as Sent)._counts === false,
-        _isSent: false,
-        _sent() {
-          turn._isSent = true;
-          end(true);
-        },
-      };
       return await call(turn);
     } finally {
       end();
-      _watcher?._callsChanged(-1);
+      _watcher?._callsChanged(turn, true);
     }
   };
   const outcome = take();
-  if (counts !== undefined) for (const follow of _entryWatches ?? []) follow(once, counts, outcome);
+  if (counts !== undefined) for (const follow of _entryWatches ?? []) follow(turn, counts, outcome);
   return outcome;
 }

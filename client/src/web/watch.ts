@@ -1,11 +1,13 @@
 /** Watches of a counter: its totals, and this client's own increments in between. */
 import {
   collection,
+  type DocumentSnapshot,
   doc,
   type FirestoreError,
   getDoc,
   getDocFromCache,
   onSnapshot,
+  type QueryDocumentSnapshot,
   type Timestamp,
 } from "firebase/firestore";
 import {
@@ -15,6 +17,7 @@ import {
   type IncrementPlan,
   MAX_COMMIT_MS,
   MAX_PUBLISH_DELAY_MS,
+  microsOf,
   OptimisticTotal,
   observing,
   type ReadDirect,
@@ -33,8 +36,11 @@ import {
   documentRead,
   type IncrementCall,
   logFailure,
+  type Turn,
   type Watcher,
 } from "./counter.ts";
+import { later } from "./later.ts";
+import { keepListening } from "./listening.ts";
 import type { CounterSnapshot, ServedCounterSnapshot } from "./read.ts";
 import { timeFor } from "./timeFor.ts";
 
@@ -101,11 +107,12 @@ export function onCounter(
   options?: CounterWatchOptions,
 ): () => void {
   const [next, error] = observing(observer, logFailure);
-  return watchCounter(ref, (state) => "total" in state && next(state as CounterSnapshot), error, options);
+  return watchCounter(ref, (state) => "asOf" in state && next(state as CounterSnapshot), error, options);
 }
 
 /**
- * As {@link onCounter}. Before the first total, it also reports whether increments of this client are pending. With `via`, the states
+ * As {@link onCounter}. Before the first snapshot, it also reports whether increments of this client are pending, and a total that is known
+ * from elsewhere. With `via`, the states
  * are those of a {@link ServedCounterSnapshot}.
  */
 export function watchCounter(
@@ -117,69 +124,87 @@ export function watchCounter(
   const counter = counterOf(ref);
   const watched = counterDoc(counter);
   const own = optimistic ? ownIncrements(counter) : undefined;
+  const total = own ?? new OptimisticTotal();
   /** The time that the server's clock is ahead of this device's, as far as it decides which windows are over. */
   let clockAhead = 0;
   let asked: unknown;
-  let published: (ServedCounterSnapshot & Partial<CounterSnapshot>) | undefined;
+  let published: Partial<Shown> | undefined;
   let shown = '{"pending":false}';
   const show = () => {
     const state: Partial<Shown> = { ...published };
     if (own) {
-      if (published) state.total = own._total;
+      if (own._isRead) state.total = own._total;
       // Increments of this client count in its region, and so in the sum of all.
       if (published?.globalTotal !== undefined)
-        state.globalTotal = published.globalTotal - published.total + own._total;
-      state.pending = own._pending;
+        state.globalTotal = published.globalTotal - (published.total as number) + own._total;
+      state.pending = published?.pending || own._pending;
     }
     const text = JSON.stringify(state);
     if (shown !== text) next(state);
     shown = text;
   };
-  const read = (document: { get(field: string): unknown }, fromCache: boolean, includes?: HasMark) => {
-    const latest: ServedCounterSnapshot & Partial<CounterSnapshot> = via
+  const read = (document: Fields, fromCache: boolean, pending?: boolean, hasMark?: HasMark) => {
+    const latest: Shown | ServedCounterSnapshot = via
       ? toServedSnapshot(document, fromCache)
-      : toSnapshot(document, fromCache, Date.now() + clockAhead);
-    // After a fallback, the cache may have an older total.
-    if (micros(latest.asOf) < micros(published?.asOf) && (latest.asOf || fromCache)) return;
+      : toSnapshot(document, fromCache, Date.now() + clockAhead, pending);
+    const isShown = total._totalRead({
+      ...latest,
+      asOf: microsOf(latest.asOf) || +!!document.get("direct") / 2,
+      source: via ? "http" : fromCache ? "cache" : "server",
+      hasMark,
+    });
+    if (!isShown) return;
     published = latest;
-    own?._totalRead(published.total, micros(published.asOf) || +!!document.get("direct") / 2, fromCache, includes);
     show();
     if (via || fromCache || document === asked) return;
     asked = document;
     timeFor(ref, [document]).then((now) => {
       if (now) clockAhead = now - Date.now();
-      if (now && published === latest && !hasEnded) read(document, fromCache, includes);
+      if (now && published === latest && !hasEnded) read(document, fromCache, pending, hasMark);
     });
   };
+  const received = (snapshot: DocumentSnapshot) => {
+    const { fromCache, hasPendingWrites } = snapshot.metadata;
+    const direct: ReadDirect = snapshot.get("direct");
+    own?._documentShown(snapshot);
+    // The SDK has added this client's increments to a document that it does not have.
+    if (direct && direct.open === undefined) return;
+    documentRead(counter, snapshot);
+    const includes: HasMark = (plan) => hasMark(snapshot, plan) || (isTooOld(plan, direct) ? undefined : false);
+    // While this client's writes are pending, the SDK adds them to the total as it was before, and hides others' increments.
+    if (hasPendingWrites && published) {
+      published = { ...published, fromCache, pending: true };
+      show();
+    } else if (published || snapshot.exists() || !fromCache) read(snapshot, fromCache, hasPendingWrites, includes);
+    // An empty cache tells nothing; one that persists may know that there is no document.
+    else getDocFromCache(watched).then(() => published ?? read(snapshot, true, false, includes), show);
+  };
   const listen = () => {
-    counter._listeners = (counter._listeners ?? 0) + 1;
-    const end = onSnapshot(
-      watched,
-      { includeMetadataChanges: true },
-      (snapshot) => {
-        const { fromCache, hasPendingWrites } = snapshot.metadata;
-        const direct: ReadDirect = snapshot.get("direct");
-        // The SDK has added this client's increments to a document that it does not have.
-        if (direct && direct.open === undefined) return;
-        documentRead(counter, snapshot);
-        // While this client's writes are pending, the SDK adds them to the total as it was before, and hides others' increments.
-        if (hasPendingWrites && published) {
-          published = { ...published, fromCache };
-          return show();
-        }
-        read(snapshot, fromCache, (plan) => hasMark(snapshot, plan) || (isTooOld(plan, direct) ? undefined : false));
+    stop = keepListening(
+      counter.firestore,
+      (works, failed) => {
+        counter._listeners = (counter._listeners ?? 0) + 1;
+        const end = onSnapshot(
+          watched,
+          { includeMetadataChanges: true },
+          (snapshot) => {
+            works();
+            received(snapshot);
+          },
+          (reason) => {
+            own?._documentShown();
+            // The next snapshot is told, even if it is the same.
+            shown = "";
+            failed(reason);
+          },
+        );
+        return () => {
+          (counter._listeners as number)--;
+          end();
+        };
       },
-      (reason) => {
-        stop?.();
-        leave?.();
-        error(reason);
-      },
+      error,
     );
-    stop = () => {
-      stop = undefined;
-      (counter._listeners as number)--;
-      end();
-    };
   };
   let stop: (() => void) | undefined;
   let hasEnded = false;
@@ -207,6 +232,10 @@ export function watchCounter(
   };
 }
 
+interface Fields {
+  get(field: string): unknown;
+}
+
 /** A snapshot of the counter document; with `via`, without the fields that `totals` does not tell. */
 type Shown = { -readonly [Field in keyof CounterSnapshot]: CounterSnapshot[Field] };
 
@@ -218,7 +247,14 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
   #stopCaching: (() => void) | undefined;
   #notifyTimer: unknown;
   /** Calls with `once` that have not returned. */
-  #calls = 0;
+  readonly #turns = new Set<Turn>();
+  /** Increments without an outcome. */
+  readonly #calls = new Set<IncrementCall>();
+  /** The counter's documents as the SDK shows them: with the writes in the queue of the user who is signed in. */
+  #document: DocumentSnapshot | undefined;
+  #shards: readonly QueryDocumentSnapshot[] = [];
+  /** The plans whose marks such a document has had. */
+  readonly #queued = new WeakSet<IncrementPlan>();
 
   constructor(counter: Counter) {
     super();
@@ -232,7 +268,10 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
     this.#stopCaching ??= onSnapshot(
       collection(this.#counter.firestore, shardsPath(this.#counter.path)),
       { source: "cache" },
-      () => {},
+      ({ docs }) => {
+        this.#shards = docs;
+        this.#usersMayDiffer();
+      },
       // `terminate` of the database ends it.
       () => {},
     );
@@ -242,7 +281,7 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
     return () => {
       this.#views.delete(view);
       // A view that is created again soon still finds the pending increments.
-      setTimeout(() => {
+      later(() => {
         if (this.#views.size > 0) return;
         this.#stopCaching?.();
         this.#stopCaching = undefined;
@@ -255,11 +294,38 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
   }
 
   override get _pending(): boolean {
-    return this.#calls > 0 || super._pending;
+    const isUnsent = this.#shards.some((shard) => shard.get("at") === null);
+    return super._pending || isUnsent || [...this.#turns].some(({ _isAway }) => !_isAway);
   }
 
-  _callsChanged(by: number): void {
-    this.#calls += by;
+  _callsChanged(turn: Turn, hasReturned?: boolean): void {
+    if (hasReturned) this.#turns.delete(turn);
+    else this.#turns.add(turn);
+    this.#notifyViews();
+  }
+
+  /** A watch shows another state of the counter document, or none. */
+  _documentShown(document?: DocumentSnapshot): void {
+    this.#document = document;
+    this.#usersMayDiffer();
+  }
+
+  /**
+   * Finds the increments that wait in the queue of another user: their marks have gone from the documents as the SDK shows them, though
+   * they have no outcome. When that user is back, the marks are, too.
+   */
+  #usersMayDiffer(): void {
+    for (const call of this.#calls) {
+      const { _plan: plan, _turn } = call;
+      const queued = _turn ?? call;
+      if (!plan || !queued._isQueued) continue;
+      const document =
+        plan.generation === undefined ? this.#shards.find(({ ref }) => ref.path === plan.path) : this.#document;
+      const isShown = hasMark(document, plan);
+      if (isShown) this.#queued.add(plan);
+      queued._isAway = !isShown && this.#queued.has(plan);
+    }
+    this._settle();
     this.#notifyViews();
   }
 
@@ -271,10 +337,14 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
   /** Cost: none, because the cache has the commit time; 1 read if the cache has lost it. */
   async _track(call: IncrementCall, outcome: Promise<Committed>): Promise<void> {
     const own = this._incrementMade(call._by, call._turn?._once, !!call._undoneShard, call);
+    this.#calls.add(call);
     this.#notifyViews();
     const sentAt = performance.now();
     try {
-      const { _path, _at } = await outcome;
+      const { _path, _at } = await outcome.finally(() => {
+        this.#calls.delete(call);
+        (call._turn ?? call)._isAway = false;
+      });
       // It had counted before; or no view is left that could show the increment.
       if (_at === null || !this._isWatched()) return this.#forget(own);
       if (call._plan?.generation !== undefined) {
@@ -283,10 +353,10 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
         return this.#notifyViews();
       }
       // The timestamp is from the start of the commit, whose end is within the round trip.
-      const start = micros(_at || (await this.#readTimestamp(_path)));
+      const start = microsOf(_at || (await this.#readTimestamp(_path)));
       this._incrementCommitted(own, start + Math.min(performance.now() - sentAt, MAX_COMMIT_MS) * 1_000);
       // A total between both bounds may include the increment or not. It does if no other total has followed by then.
-      setTimeout(() => {
+      later(() => {
         this._incrementCommitted(own, start);
         this.#notifyViews();
       }, MAX_PUBLISH_DELAY_MS);
@@ -329,8 +399,4 @@ export function ownIncrements(counter: Counter): OwnIncrements {
 /** Whether the marks of the increment's generation may have been removed. */
 function isTooOld({ generation = 0 }: IncrementPlan, direct: ReadDirect): boolean {
   return (direct?.generation ?? 0) >= generation + DIRECT_WINDOWS - 1;
-}
-
-export function micros(at: Timestamp | null | undefined): number {
-  return at ? at.seconds * 1e6 + Math.floor(at.nanoseconds / 1e3) : 0;
 }
