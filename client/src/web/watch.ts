@@ -9,6 +9,7 @@ import {
   onSnapshot,
   type QueryDocumentSnapshot,
   type Timestamp,
+  waitForPendingWrites,
 } from "firebase/firestore";
 import {
   type CounterObserver,
@@ -253,6 +254,8 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
   /** The counter's documents as the SDK shows them: with the writes in the queue of the user who is signed in. */
   #document: DocumentSnapshot | undefined;
   #shards: readonly QueryDocumentSnapshot[] = [];
+  /** Until the writes in the SDK's queue have an outcome, if some are of this counter. */
+  #unsent: Promise<void> | undefined;
   /** The plans whose marks such a document has had. */
   readonly #queued = new WeakSet<IncrementPlan>();
 
@@ -271,6 +274,15 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
       ({ docs }) => {
         this.#shards = docs;
         this.#usersMayDiffer();
+        // These may be writes of another tab, or of this page before a reload. A listener to the cache does not hear of their outcome.
+        if (docs.some((shard) => shard.get("at") === null)) {
+          const unsent = waitForPendingWrites(this.#counter.firestore).catch(() => {});
+          this.#unsent = unsent;
+          unsent.then(() => {
+            if (this.#unsent === unsent) this.#unsent = undefined;
+            this.#notifyViews();
+          });
+        }
       },
       // `terminate` of the database ends it.
       () => {},
@@ -294,8 +306,7 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
   }
 
   override get _pending(): boolean {
-    const isUnsent = this.#shards.some((shard) => shard.get("at") === null);
-    return super._pending || isUnsent || [...this.#turns].some(({ _isAway }) => !_isAway);
+    return super._pending || !!this.#unsent || [...this.#turns].some(({ _isAway }) => !_isAway);
   }
 
   _callsChanged(turn: Turn, hasReturned?: boolean): void {
