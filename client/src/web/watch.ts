@@ -141,8 +141,9 @@ export function watchCounter(
       state.pending = published?.pending || own._pending;
     }
     const text = JSON.stringify(state);
-    if (shown !== text) next(state);
+    if (shown === text || hasFailed) return;
     shown = text;
+    next(state);
   };
   const read = (document: Fields, fromCache: boolean, pending?: boolean, hasMark?: HasMark) => {
     const latest: Shown | ServedCounterSnapshot = via
@@ -190,12 +191,14 @@ export function watchCounter(
           { includeMetadataChanges: true },
           (snapshot) => {
             works();
+            // The first snapshot after a failure is told, even if it is the same.
+            if (hasFailed) shown = "";
+            hasFailed = false;
             received(snapshot);
           },
           (reason) => {
+            hasFailed = true;
             own?._documentShown();
-            // The next snapshot is told, even if it is the same.
-            shown = "";
             failed(reason);
           },
         );
@@ -209,6 +212,7 @@ export function watchCounter(
   };
   let stop: (() => void) | undefined;
   let hasEnded = false;
+  let hasFailed = false;
   let isServed = false;
   const beServed = (now: boolean) => {
     if (own && isServed !== now) own._served += now ? 1 : -1;
