@@ -14,6 +14,7 @@ import { chromium } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { CHROMIUM_ARGUMENTS, FETCH_TIMEOUT_MS, findChromium } from "../../testkit/chromium.ts";
 import { type Site, startSite } from "../../testkit/site.ts";
+import { sumOfIncrements } from "../../testkit/storedCounter.ts";
 import { until } from "../../testkit/until.ts";
 
 interface Told {
@@ -67,6 +68,22 @@ test("the beacon of a page that prerenders sends and stores nothing until the pa
   expect(batches.map(({ events }) => events)).toEqual([[{ counter: "views:shown", by: 1 }]]);
   expect(new Set(told.slice(2).map(({ id }) => id))).toEqual(new Set(["views:shown"]));
 });
+
+test.each(["example", "react", "browser"])(
+  "a view that is counted by the code we show counts once, when the page is shown, also in StrictMode: %s",
+  async (code) => {
+    const [page, probe] = [`prerendered-${code}`, `probe:${code}`];
+    const url = await site.address("prerenderedViews", { code, page, probe });
+    await prerendering([url], async (show) => {
+      await until(async () => (await sumOfIncrements(probe)) === 1, "the page to prerender");
+      expect(await sumOfIncrements(`views:${page}`)).toBe(0);
+      show(url);
+      await until(async () => (await sumOfIncrements(probe)) === 2, "the page to be shown");
+      await until(async () => (await sumOfIncrements(`views:${page}`)) > 0, "the view");
+    });
+    expect(await sumOfIncrements(`views:${page}`)).toBe(1);
+  },
+);
 
 /** Runs a browser whose first page prerenders these. @param use  is given a function that shows one */
 async function prerendering(urls: string[], use: (show: (url: string) => void) => Promise<void>): Promise<void> {
