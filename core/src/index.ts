@@ -156,6 +156,7 @@ export {
   isDocumentId,
   valid,
   validAmount,
+  validGroup,
   validIncrement,
   validName,
 } from "./validation.ts";
