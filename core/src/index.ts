@@ -1,3 +1,4 @@
+export { setBackgroundTimer } from "./backgroundTimer.ts";
 export { type BufferedCounter, type BufferedCounterOptions, createBuffer } from "./buffer.ts";
 export {
   type CountedCollection,
