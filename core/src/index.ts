@@ -1,3 +1,4 @@
+export { setBackgroundTimer } from "./backgroundTimer.ts";
 export { type BufferedCounter, type BufferedCounterOptions, createBuffer } from "./buffer.ts";
 export {
   type CountedCollection,
@@ -156,6 +157,7 @@ export {
   isDocumentId,
   valid,
   validAmount,
+  validGroup,
   validIncrement,
   validName,
 } from "./validation.ts";

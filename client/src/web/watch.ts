@@ -22,6 +22,7 @@ import {
   OptimisticTotal,
   observing,
   type ReadDirect,
+  setBackgroundTimer,
   shardsPath,
   toServedSnapshot,
   toSnapshot,
@@ -40,7 +41,6 @@ import {
   type Turn,
   type Watcher,
 } from "./counter.ts";
-import { later } from "./later.ts";
 import { keepListening } from "./listening.ts";
 import type { CounterSnapshot, ServedCounterSnapshot } from "./read.ts";
 import { timeFor } from "./timeFor.ts";
@@ -297,7 +297,7 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
     return () => {
       this.#views.delete(view);
       // A view that is created again soon still finds the pending increments.
-      later(() => {
+      setBackgroundTimer(() => {
         if (this.#views.size > 0) return;
         this.#stopCaching?.();
         this.#stopCaching = undefined;
@@ -371,7 +371,7 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
       const start = microsOf(_at || (await this.#readTimestamp(_path)));
       this._incrementCommitted(own, start + Math.min(performance.now() - sentAt, MAX_COMMIT_MS) * 1_000);
       // A total between both bounds may include the increment or not. It does if no other total has followed by then.
-      later(() => {
+      setBackgroundTimer(() => {
         this._incrementCommitted(own, start);
         this.#notifyViews();
       }, MAX_PUBLISH_DELAY_MS);
