@@ -98,9 +98,20 @@ export class OptimisticTotal {
     return Math.abs(this.#buffered) > ROUNDING || this.#own.some(isOpen);
   }
 
-  /** The client makes an increment. @param _once - one that counts once; else one that no other has */
-  _incrementMade(by: number, _once: unknown = {}, _isUndo = false, _call?: OwnIncrement["_call"]): OwnIncrement {
-    const own = { by, _once, _isUndo, _earliest: this.#asOf + 1, _latest: Number.POSITIVE_INFINITY, _call };
+  /**
+   * The client makes an increment, or learns of one.
+   *
+   * @param _once - one that counts once; else one that no other has
+   * @param earliest - the commit is not before; by default, it is after the last total
+   */
+  _incrementMade(
+    by: number,
+    _once: unknown = {},
+    _isUndo = false,
+    _call?: OwnIncrement["_call"],
+    _earliest = this.#asOf + 1,
+  ): OwnIncrement {
+    const own = { by, _once, _isUndo, _earliest, _latest: Number.POSITIVE_INFINITY, _call };
     this.#change([...this.#own, own]);
     return own;
   }

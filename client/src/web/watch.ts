@@ -351,7 +351,18 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
 
   /** Cost: none, because the cache has the commit time; 1 read if the cache has lost it. */
   async _track(call: IncrementCall, outcome: Promise<Committed>): Promise<void> {
-    const own = this._incrementMade(call._by, call._turn?._once, !!call._undoneShard, call);
+    const once = call._turn?._once;
+    // What it undoes may be in the last total or not.
+    const made = call._isOfUnsent ? [this._incrementMade(-call._by, once, false, call, 0)] : [];
+    made.push(this._incrementMade(call._by, once, !!call._undoneShard, call));
+    const committed = (latest: number) => {
+      for (const own of made) this._incrementCommitted(own, latest);
+      this.#notifyViews();
+    };
+    const forget = () => {
+      for (const own of made.reverse()) this._incrementRefused(own);
+      this.#notifyViews();
+    };
     this.#calls.add(call);
     this.#notifyViews();
     const sentAt = performance.now();
@@ -361,36 +372,25 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
         (call._turn ?? call)._isAway = false;
       });
       // It had counted before; or no view is left that could show the increment.
-      if (_at === null || !this._isWatched()) return this.#forget(own);
-      if (call._plan?.generation !== undefined) {
-        // Its mark tells which totals include it.
-        this._incrementCommitted(own, 0);
-        return this.#notifyViews();
-      }
+      if (_at === null || !this._isWatched()) return forget();
+      // Its mark tells which totals include it.
+      if (call._plan?.generation !== undefined) return committed(0);
       // The timestamp is from the start of the commit, whose end is within the round trip.
       const start = microsOf(_at || (await this.#readTimestamp(_path)));
-      this._incrementCommitted(own, start + Math.min(performance.now() - sentAt, MAX_COMMIT_MS) * 1_000);
+      committed(start + Math.min(performance.now() - sentAt, MAX_COMMIT_MS) * 1_000);
       // A total between both bounds may include the increment or not. It does if no other total has followed by then.
-      setBackgroundTimer(() => {
-        this._incrementCommitted(own, start);
-        this.#notifyViews();
-      }, MAX_PUBLISH_DELAY_MS);
-      this.#notifyViews();
+      setBackgroundTimer(() => committed(start), MAX_PUBLISH_DELAY_MS);
     } catch {
-      this.#forget(own);
+      forget();
     }
-  }
-
-  #forget(own: Parameters<this["_incrementRefused"]>[0]): void {
-    this._incrementRefused(own);
-    this.#notifyViews();
   }
 
   /** Reads the server's timestamp of this write, or of a later one on the same shard. */
   async #readTimestamp(path: string): Promise<Timestamp> {
     const shard = doc(this.#counter.firestore, path);
-    const snapshot = await getDocFromCache(shard).catch(() => getDoc(shard));
-    return snapshot.get("at", { serverTimestamps: "previous" });
+    const at = (snapshot?: DocumentSnapshot) => snapshot?.get("at", { serverTimestamps: "previous" });
+    // A cache that lacks the shard shows later writes that are pending, and no time.
+    return at(await getDocFromCache(shard).catch(() => undefined)) ?? at(await getDoc(shard));
   }
 
   /** Calls the views once for all changes of this turn of the event loop, after the code that made them. */

@@ -1,0 +1,177 @@
+/**
+ * What tabs show to the user who is signed in. A total is one that the server has had, no older one than the tab has shown before, with
+ * the increments of this user that it may lack: each of this page is in it from the call on, until it has failed; of another page or tab,
+ * it may be. The increments of other users are in it only as the server has them. A user who likes changes a total by one at most.
+ */
+import { type Fields, isMap, type Micros, microsOf } from "../model/values.ts";
+
+const MS = 1_000;
+
+/** So long after another user has signed in, the tabs may still show the one before: events are on their way. */
+const SWITCHING: Micros = 50 * MS;
+
+/** So long after a call, its writes may be on their way without the SDK's queue, and are then made by whoever is signed in. */
+const IN_TRANSACTION: Micros = 3_000 * MS;
+
+interface Stored {
+  readonly at: Micros;
+  readonly total: number;
+  readonly version: number;
+  /** The users whose like the total includes. */
+  readonly liked: ReadonlySet<string>;
+}
+
+interface Call {
+  readonly user: string;
+  readonly page: object;
+  readonly by: number;
+  /** Of a like or its undo: whether it counts afterwards. */
+  readonly counts: boolean | undefined;
+  readonly madeAt: Micros;
+  /** When the total was stored that the page showed then. A later one may have the increment, for all that the page knows. */
+  readonly shownAt: Micros;
+  outcome?: "done" | "failed";
+}
+
+interface State {
+  readonly total?: number | undefined;
+  readonly pending?: boolean | undefined;
+}
+
+type Range = readonly [low: number, high: number];
+
+export class ShownToUsers {
+  readonly #fail: (message: string) => void;
+  readonly #stored: Stored[] = [{ at: 0, total: 0, version: 0, liked: new Set() }];
+  readonly #calls: Call[] = [];
+  #user = "";
+  #before = "";
+  #signedInAt: Micros = 0;
+
+  constructor(fail: (message: string) => void) {
+    this.#fail = fail;
+  }
+
+  /** The counter document was written. */
+  stored(fields: Fields | undefined, at: Micros, liked: ReadonlySet<string>): void {
+    const { total = 0, asOf, direct } = fields ?? {};
+    const writes = isMap(direct) ? Number(direct.writes ?? 0) : 0;
+    this.#stored.push({ at, total: Number(total), version: (asOf ? microsOf(asOf) : 0) + writes, liked });
+  }
+
+  /** What a page is rendered with now. */
+  rendered(): { readonly total: number; readonly version: number } {
+    return this.#stored.at(-1) as Stored;
+  }
+
+  signsIn(user: string, now: Micros): void {
+    this.#before = this.#user;
+    this.#user = user;
+    this.#signedInAt = now;
+  }
+
+  /** A page is loaded, perhaps with the current total. */
+  open(name: string, isRendered: boolean): PageCheck {
+    let from = isRendered ? this.#stored.length - 1 : 0;
+    const page = {};
+    const latest: { state: State; like?: boolean } = { state: {} };
+    return {
+      latest,
+      calls: (by, counts, outcome, now) => {
+        const shownAt = (this.#stored[from] as Stored).at;
+        const call: Call = { user: this.#user, page, by, counts, madeAt: now, shownAt };
+        this.#calls.push(call);
+        outcome.then(
+          () => {
+            call.outcome = "done";
+          },
+          () => {
+            call.outcome = "failed";
+          },
+        );
+      },
+      shows: (state, now) => {
+        latest.state = state;
+        const { total, pending } = state;
+        const users = now - this.#signedInAt < SWITCHING ? [this.#user, this.#before] : [this.#user];
+        const open = this.#calls.filter((call) => call.page === page && !call.outcome && call.user === this.#user);
+        if (open.length > 0 && !pending && users.length === 1)
+          this.#fail(`${name} shows ${JSON.stringify(state)}; nothing is pending, but a call has not returned`);
+        if (total === undefined) return;
+        const ranges = this.#stored.slice(from).map((stored) => this.#rangeOf(stored, page, users, now));
+        const found = ranges.findIndex(([low, high]) => low <= total && total <= high);
+        if (found < 0)
+          this.#fail(
+            `${name} shows ${total} to "${this.#user}"; possible is ${ranges.map((range) => range.join(" to ")).join(", or ")}`,
+          );
+        else from += found;
+      },
+      showsLike: (like) => {
+        latest.like = like;
+      },
+    };
+  }
+
+  /** Nothing is under way: the tab shows the document, and the user's like. */
+  atEnd(name: string, { latest }: PageCheck, total: number, like: boolean | undefined): void {
+    const { state } = latest;
+    if (state.total !== total || state.pending || (like !== undefined && latest.like !== like))
+      this.#fail(
+        `${name} shows ${JSON.stringify(state)}, liked: ${latest.like}, at the end; ${total} is stored, liked: ${like}`,
+      );
+  }
+
+  /** The least and the most that a page may show if a stored total is the newest that it knows. */
+  #rangeOf(stored: Stored, page: object, users: readonly string[], now: Micros): Range {
+    const ranges = this.#calls
+      .filter(({ counts }) => counts === undefined)
+      .map((call) => rangeOfCall(call, stored, page, users, this.#signedInAt, now));
+    const likes = [...new Set(this.#calls.filter(({ counts }) => counts !== undefined).map(({ user }) => user))].map(
+      (user) => this.#rangeOfLike(user, stored, page, users),
+    );
+    return [...ranges, ...likes].reduce<Range>(
+      ([low, high], [least, most]) => [low + least, high + most],
+      [stored.total, stored.total],
+    );
+  }
+
+  /** Of all calls of a user, the last one decides whether the like counts. */
+  #rangeOfLike(user: string, { at, liked }: Stored, page: object, users: readonly string[]): Range {
+    const isIn = liked.has(user) ? 1 : 0;
+    const calls = this.#calls.filter((call) => call.user === user && call.counts !== undefined);
+    if (!users.includes(user) && calls.every(({ outcome }) => outcome !== "done")) return [0, 0];
+    const last = calls.at(-1) as Call;
+    const wanted = last.counts ? 1 : 0;
+    // A call waits for those before, and an undo for a read of the entry.
+    const isSure = users.length === 1 && last.page === page && wanted && !last.outcome && last.shownAt >= at;
+    if (isSure && calls.every(({ outcome }) => outcome === "done" || calls.length === 1))
+      return [wanted - isIn, wanted - isIn];
+    return [-isIn, 1 - isIn];
+  }
+}
+
+/** What the check of one page knows. */
+export interface PageCheck {
+  readonly latest: { readonly state: State; readonly like?: boolean };
+  /** The page makes a call. */
+  calls(by: number, counts: boolean | undefined, outcome: Promise<unknown>, now: Micros): void;
+  shows(state: State, now: Micros): void;
+  showsLike(like: boolean): void;
+}
+
+function rangeOfCall(
+  call: Call,
+  stored: Stored,
+  page: object,
+  users: readonly string[],
+  signedInAt: Micros,
+  now: Micros,
+): Range {
+  const { by, user, outcome, madeAt } = call;
+  const any: Range = [Math.min(by, 0), Math.max(by, 0)];
+  if (outcome === "failed") return [0, 0];
+  if (!users.includes(user))
+    return !outcome && signedInAt - madeAt < IN_TRANSACTION && now >= signedInAt ? any : [0, 0];
+  if (users.length > 1 || call.page !== page || call.shownAt < stored.at) return any;
+  return [by, by];
+}
