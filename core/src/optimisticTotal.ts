@@ -86,6 +86,7 @@ export class OptimisticTotal {
   /** Whether all totals so far are from the cache or the page's markup, so older than any increment of this client. */
   #isCached = true;
   #hasMark: HasMark = () => false;
+  #hasRefused = false;
 
   /** The total to show. */
   get _total(): number {
@@ -130,8 +131,17 @@ export class OptimisticTotal {
 
   /** The server has refused an increment. */
   _incrementRefused(own: OwnIncrement): void {
+    this.#hasRefused = true;
     this.#change(this.#own.filter((one) => one !== own));
     this._settle();
+  }
+
+  /**
+   * Whether a document that the SDK shows with pending writes has all increments of this client. It may also have refused ones: the SDK adds a
+   * write to what it showed when the write was made.
+   */
+  _isWhole(hasMark: HasMark): boolean {
+    return !this.#hasRefused && this.#own.every(({ _call }) => _call?._plan && hasMark(_call._plan));
   }
 
   /** The client reads a total. @returns whether it is shown: no older total follows a newer one */

@@ -68,7 +68,8 @@ export function toServedSnapshot<Timestamp>(
   pending = false,
 ): Pick<CounterSnapshotBase<Timestamp>, "total" | "asOf" | "version" | "pending" | "fromCache"> {
   const asOf = document.get("asOf") ?? null;
-  const writes = (document.get("direct.writes") as number | undefined) ?? 0;
+  // Pending writes may never be made.
+  const writes = pending ? 0 : ((document.get("direct.writes") as number | undefined) ?? 0);
   return {
     total: (document.get("total") as number | undefined) ?? 0,
     asOf: asOf as Timestamp | null,

@@ -76,7 +76,9 @@ export function counterStore(ref: CounterRef, options: CounterStoreOptions = {})
         stop = undefined;
         become({});
       }
-      if (first && !stop) ownIncrements(counterOf(ref))._totalRead({ ...first, asOf: 0, source: "cache" });
+      // It is older than any increment of this page.
+      const isOlder = { asOf: 0, source: "cache", hasMark: () => false } as const;
+      if (first && !stop) ownIncrements(counterOf(ref))._totalRead({ ...first, ...isOlder });
       stop ??= watchCounter(ref, become, (error) => become({ ...state, error }), options);
       next(state);
       return () => {

@@ -174,8 +174,8 @@ export function watchCounter(
     documentRead(counter, snapshot);
     const includes: HasMark = (plan) => hasMark(snapshot, plan) || (isTooOld(plan, direct) ? undefined : false);
     // While this client's writes are pending, the SDK adds them to the total as it was before, and hides others' increments.
-    if (hasPendingWrites && published) {
-      published = { ...published, fromCache, pending: true };
+    if (hasPendingWrites && (published || !total._isWhole(includes))) {
+      if (published) published = { ...published, fromCache, pending: true };
       show();
     } else if (published || snapshot.exists() || !fromCache) read(snapshot, fromCache, hasPendingWrites, includes);
     // An empty cache tells nothing; one that persists may know that there is no document.

@@ -146,7 +146,9 @@ export class ShownToUsers {
     const isSure = users.length === 1 && last.page === page && wanted && !last.outcome && last.shownAt >= at;
     if (isSure && calls.every(({ outcome }) => outcome === "done" || calls.length === 1))
       return [wanted - isIn, wanted - isIn];
-    return [-isIn, 1 - isIn];
+    // A like that counts already shows until it is refused.
+    const repeats = calls.some((call) => call.page === page && call.counts && !call.outcome);
+    return [-isIn, repeats ? 1 : 1 - isIn];
   }
 }
 
@@ -170,8 +172,9 @@ function rangeOfCall(
   const { by, user, outcome, madeAt } = call;
   const any: Range = [Math.min(by, 0), Math.max(by, 0)];
   if (outcome === "failed") return [0, 0];
-  if (!users.includes(user))
-    return !outcome && signedInAt - madeAt < IN_TRANSACTION && now >= signedInAt ? any : [0, 0];
+  // An acknowledged increment counts, whoever made it.
+  const mayBeIn = outcome === "done" || (signedInAt - madeAt < IN_TRANSACTION && now >= signedInAt);
+  if (!users.includes(user)) return mayBeIn ? any : [0, 0];
   if (users.length > 1 || call.page !== page || call.shownAt < stored.at) return any;
   return [by, by];
 }
