@@ -117,6 +117,11 @@ export class OptimisticTotal {
     return own;
   }
 
+  /** Whether the total may have been changed by an increment with this `once`, so that an undo of it is its opposite. */
+  _hasOnce(once: unknown): boolean {
+    return this.#own.some(({ _once }) => _once === once);
+  }
+
   /** The sum that buffers have not written changes by an amount. No published total includes that sum. */
   _bufferedChanged(by: number): void {
     this.#buffered += by;

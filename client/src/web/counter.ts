@@ -110,7 +110,7 @@ export interface IncrementCall extends Queued {
   _turn?: Turn | undefined;
   /** Of an undo: what the entry names, a shard or `direct`. The commit deletes the entry. */
   readonly _undoneShard?: string;
-  /** Whether it undoes an increment in the SDK's queue that this page has not made: of another tab, or of before a reload. */
+  /** Whether it undoes an increment in the SDK's queue, perhaps of another tab, or of before a reload. */
   readonly _isOfUnsent?: boolean;
   /** Adds another write to the commit, given the path of the document that gets the increment. */
   readonly _alsoWrite?: ((writer: WriteBatch, path: string) => unknown) | undefined;

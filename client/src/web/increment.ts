@@ -107,7 +107,7 @@ export async function undoIncrement(ref: CounterRef, once: string): Promise<void
         const by = found.get("by");
         // A take does not wait in the SDK's queue, so it waits here until its undo is committed.
         const own = by < 0 ? { ...turn, _sent() {} } : turn;
-        const _isOfUnsent = turn._isFirst && found.metadata.hasPendingWrites;
+        const _isOfUnsent = found.metadata.hasPendingWrites;
         if (found.exists())
           return await commitIncrement(counter, {
             _by: -by,

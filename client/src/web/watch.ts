@@ -352,8 +352,8 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
   /** Cost: none, because the cache has the commit time; 1 read if the cache has lost it. */
   async _track(call: IncrementCall, outcome: Promise<Committed>): Promise<void> {
     const once = call._turn?._once;
-    // What it undoes may be in the last total or not.
-    const made = call._isOfUnsent ? [this._incrementMade(-call._by, once, false, call, 0)] : [];
+    // What it undoes was not made by this page, and may be in the last total or not.
+    const made = call._isOfUnsent && !this._hasOnce(once) ? [this._incrementMade(-call._by, once, false, call, 0)] : [];
     made.push(this._incrementMade(call._by, once, !!call._undoneShard, call));
     const committed = (latest: number) => {
       for (const own of made) this._incrementCommitted(own, latest);
