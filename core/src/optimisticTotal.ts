@@ -66,6 +66,9 @@ export interface TotalRead {
 /** Tells of a direct increment whether the document that was read last includes it; `undefined` if its marks are too old to tell. */
 export type HasMark = (plan: IncrementPlan) => boolean | undefined;
 
+/** An instant that no total is as of. */
+const SOME_TIME = Number.MAX_VALUE;
+
 /** Sums of fractions that cancel out may differ from 0 by this much. */
 const ROUNDING = 1e-9;
 
@@ -137,8 +140,21 @@ export class OptimisticTotal {
   /** The server has refused an increment. */
   _incrementRefused(own: OwnIncrement): void {
     this.#hasRefused = true;
-    this.#change(this.#own.filter((one) => one !== own));
+    const isOver = (one: OwnIncrement) => one === own || (one._once === own._once && one._latest === SOME_TIME);
+    this.#change(this.#own.filter((one) => !isOver(one)));
     this._settle();
+  }
+
+  /**
+   * The `once` of an increment had counted before, by another tab or device. Where an undo follows, that one is what it undoes, and
+   * any total may have it.
+   */
+  _incrementRepeated(own: OwnIncrement): void {
+    if (this.#own.findLast(({ _once }) => _once === own._once) === own) this._incrementRefused(own);
+    else {
+      own._earliest = 0;
+      this._incrementCommitted(own, SOME_TIME);
+    }
   }
 
   /**

@@ -20,6 +20,7 @@ import {
   MAX_PUBLISH_DELAY_MS,
   microsOf,
   OptimisticTotal,
+  type OwnIncrement,
   observing,
   type ReadDirect,
   setBackgroundTimer,
@@ -152,7 +153,8 @@ export function watchCounter(
     const isShown = total._totalRead({
       ...latest,
       asOf: microsOf(latest.asOf) || +!!document.get("direct") / 2,
-      source: via ? "http" : fromCache ? "cache" : "server",
+      // To pending increments, the SDK adds what it showed before.
+      source: via ? "http" : fromCache || pending ? "cache" : "server",
       hasMark,
     });
     if (!isShown) return;
@@ -371,8 +373,12 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
         this.#calls.delete(call);
         (call._turn ?? call)._isAway = false;
       });
-      // It had counted before; or no view is left that could show the increment.
-      if (_at === null || !this._isWatched()) return forget();
+      // No view is left that could show the increment.
+      if (!this._isWatched()) return forget();
+      if (_at === null) {
+        this._incrementRepeated(made.at(-1) as OwnIncrement);
+        return this.#notifyViews();
+      }
       // Its mark tells which totals include it.
       if (call._plan?.generation !== undefined) return committed(0);
       // The timestamp is from the start of the commit, whose end is within the round trip.

@@ -98,7 +98,7 @@ export class ShownToUsers {
         if (open.length > 0 && !pending && users.length === 1)
           this.#fail(`${name} shows ${JSON.stringify(state)}; nothing is pending, but a call has not returned`);
         if (total === undefined) return;
-        const ranges = this.#stored.slice(from).map((stored) => this.#rangeOf(stored, page, users, now));
+        const ranges = this.#stored.slice(from).map((stored) => this.#rangeOf(stored, page, users));
         const found = ranges.findIndex(([low, high]) => low <= total && total <= high);
         if (found < 0)
           this.#fail(
@@ -122,10 +122,10 @@ export class ShownToUsers {
   }
 
   /** The least and the most that a page may show if a stored total is the newest that it knows. */
-  #rangeOf(stored: Stored, page: object, users: readonly string[], now: Micros): Range {
+  #rangeOf(stored: Stored, page: object, users: readonly string[]): Range {
     const ranges = this.#calls
       .filter(({ counts }) => counts === undefined)
-      .map((call) => rangeOfCall(call, stored, page, users, this.#signedInAt, now));
+      .map((call) => rangeOfCall(call, stored, page, users, this.#signedInAt));
     const likes = [...new Set(this.#calls.filter(({ counts }) => counts !== undefined).map(({ user }) => user))].map(
       (user) => this.#rangeOfLike(user, stored, page, users),
     );
@@ -139,7 +139,7 @@ export class ShownToUsers {
   #rangeOfLike(user: string, { at, liked }: Stored, page: object, users: readonly string[]): Range {
     const isIn = liked.has(user) ? 1 : 0;
     const calls = this.#calls.filter((call) => call.user === user && call.counts !== undefined);
-    if (!users.includes(user) && calls.every(({ outcome }) => outcome !== "done")) return [0, 0];
+    if (!users.includes(user) && !calls.some((call) => mayBeOfOther(call, this.#signedInAt))) return [0, 0];
     const last = calls.at(-1) as Call;
     const wanted = last.counts ? 1 : 0;
     // A call waits for those before, and an undo for a read of the entry.
@@ -161,20 +161,16 @@ export interface PageCheck {
   showsLike(like: boolean): void;
 }
 
-function rangeOfCall(
-  call: Call,
-  stored: Stored,
-  page: object,
-  users: readonly string[],
-  signedInAt: Micros,
-  now: Micros,
-): Range {
-  const { by, user, outcome, madeAt } = call;
+/** Whether another user may see the increment: it is acknowledged, so it counts; or it was not in the SDK's queue. */
+function mayBeOfOther({ outcome, madeAt }: Call, signedInAt: Micros): boolean {
+  return outcome === "done" || (!outcome && signedInAt - madeAt < IN_TRANSACTION);
+}
+
+function rangeOfCall(call: Call, stored: Stored, page: object, users: readonly string[], signedInAt: Micros): Range {
+  const { by, user, outcome } = call;
   const any: Range = [Math.min(by, 0), Math.max(by, 0)];
   if (outcome === "failed") return [0, 0];
-  // An acknowledged increment counts, whoever made it.
-  const mayBeIn = outcome === "done" || (signedInAt - madeAt < IN_TRANSACTION && now >= signedInAt);
-  if (!users.includes(user)) return mayBeIn ? any : [0, 0];
+  if (!users.includes(user)) return mayBeOfOther(call, signedInAt) ? any : [0, 0];
   if (users.length > 1 || call.page !== page || call.shownAt < stored.at) return any;
   return [by, by];
 }
