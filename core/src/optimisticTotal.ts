@@ -131,6 +131,11 @@ export class OptimisticTotal {
     this.#shown += by;
   }
 
+  /** The user is back whose queue has an increment: no total so far has it. */
+  _incrementBack(own: OwnIncrement): void {
+    own._earliest = this.#asOf + 1;
+  }
+
   /** The server has committed an increment, at `latest` or before. */
   _incrementCommitted(own: OwnIncrement, latest: number): void {
     own._latest = latest;

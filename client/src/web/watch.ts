@@ -255,8 +255,8 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
   #notifyTimer: unknown;
   /** Calls with `once` that have not returned. */
   readonly #turns = new Set<Turn>();
-  /** Increments without an outcome. */
-  readonly #calls = new Set<IncrementCall>();
+  /** Calls without an outcome, and their increments. */
+  readonly #calls = new Map<IncrementCall, readonly OwnIncrement[]>();
   /** The counter's documents as the SDK shows them: with the writes in the queue of the user who is signed in. */
   #document: DocumentSnapshot | undefined;
   #shards: readonly QueryDocumentSnapshot[] = [];
@@ -332,7 +332,7 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
    * they have no outcome. When that user is back, the marks are, too.
    */
   #usersMayDiffer(): void {
-    for (const call of this.#calls) {
+    for (const [call, made] of this.#calls) {
       const { _plan: plan, _turn } = call;
       const queued = _turn ?? call;
       if (!plan || !queued._isQueued) continue;
@@ -340,6 +340,7 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
         plan.generation === undefined ? this.#shards.find(({ ref }) => ref.path === plan.path) : this.#document;
       const isShown = hasMark(document, plan);
       if (isShown) this.#queued.add(plan);
+      if (isShown && queued._isAway) for (const own of made) this._incrementBack(own);
       queued._isAway = !isShown && this.#queued.has(plan);
     }
     this._settle();
@@ -362,10 +363,10 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
       this.#notifyViews();
     };
     const forget = () => {
-      for (const own of made.reverse()) this._incrementRefused(own);
+      for (const own of [...made].reverse()) this._incrementRefused(own);
       this.#notifyViews();
     };
-    this.#calls.add(call);
+    this.#calls.set(call, made);
     this.#notifyViews();
     const sentAt = performance.now();
     try {
