@@ -146,9 +146,10 @@ export class ShownToUsers {
     const isSure = users.length === 1 && last.page === page && wanted && !last.outcome && last.shownAt >= at;
     if (isSure && calls.every(({ outcome }) => outcome === "done" || calls.length === 1))
       return [wanted - isIn, wanted - isIn];
-    // A like that counts already shows until it is refused.
-    const repeats = calls.some((call) => call.page === page && call.counts && !call.outcome);
-    return [-isIn, repeats ? 1 : 1 - isIn];
+    // A like that counts already shows until it is refused, and an undo when its like may be in the total or not.
+    const isOpen = (counts: boolean) =>
+      calls.some((call) => call.page === page && call.counts === counts && !call.outcome);
+    return [isOpen(false) ? -1 : -isIn, isOpen(true) ? 1 : 1 - isIn];
   }
 }
 
