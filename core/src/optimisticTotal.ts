@@ -136,9 +136,10 @@ export class OptimisticTotal {
     own._earliest = this.#asOf + 1;
   }
 
-  /** The server has committed an increment, at `latest` or before. */
-  _incrementCommitted(own: OwnIncrement, latest: number): void {
+  /** The server has committed an increment: at `latest` or before, and not before `earliest`. */
+  _incrementCommitted(own: OwnIncrement, latest: number, earliest = own._earliest): void {
     own._latest = latest;
+    own._earliest = earliest;
     this._settle();
   }
 

@@ -358,8 +358,8 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
     // What it undoes was not made by this page, and may be in the last total or not.
     const made = call._isOfUnsent && !this._hasOnce(once) ? [this._incrementMade(-call._by, once, false, call, 0)] : [];
     made.push(this._incrementMade(call._by, once, !!call._undoneShard, call));
-    const committed = (latest: number) => {
-      for (const own of made) this._incrementCommitted(own, latest);
+    const committed = (latest: number, earliest?: number) => {
+      for (const own of made) this._incrementCommitted(own, latest, made.at(-1) === own ? earliest : undefined);
       this.#notifyViews();
     };
     const forget = () => {
@@ -384,9 +384,9 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
       if (call._plan?.generation !== undefined) return committed(0);
       // The timestamp is from the start of the commit, whose end is within the round trip.
       const start = microsOf(_at || (await this.#readTimestamp(_path)));
-      committed(start + Math.min(performance.now() - sentAt, MAX_COMMIT_MS) * 1_000);
+      committed(start + Math.min(performance.now() - sentAt, MAX_COMMIT_MS) * 1_000, start);
       // A total between both bounds may include the increment or not. It does if no other total has followed by then.
-      setBackgroundTimer(() => committed(start), MAX_PUBLISH_DELAY_MS);
+      setBackgroundTimer(() => committed(start, start), MAX_PUBLISH_DELAY_MS);
     } catch {
       forget();
     }
