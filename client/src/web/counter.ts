@@ -110,8 +110,8 @@ export interface IncrementCall extends Queued {
   _turn?: Turn | undefined;
   /** Of an undo: what the entry names, a shard or `direct`. The commit deletes the entry. */
   readonly _undoneShard?: string;
-  /** Whether it undoes an increment in the SDK's queue, perhaps of another tab, or of before a reload. */
-  readonly _isOfUnsent?: boolean;
+  /** Of an undo: when the increment was made, perhaps by another tab; `null` while it is in the SDK's queue. */
+  readonly _undoneAt?: Timestamp | null;
   /** Adds another write to the commit, given the path of the document that gets the increment. */
   readonly _alsoWrite?: ((writer: WriteBatch, path: string) => unknown) | undefined;
   /** The latest plan; `undefined` before the first. */

@@ -107,14 +107,8 @@ export async function undoIncrement(ref: CounterRef, once: string): Promise<void
         const by = found.get("by");
         // A take does not wait in the SDK's queue, so it waits here until its undo is committed.
         const own = by < 0 ? { ...turn, _sent() {} } : turn;
-        const _isOfUnsent = found.metadata.hasPendingWrites;
-        if (found.exists())
-          return await commitIncrement(counter, {
-            _by: -by,
-            _turn: own,
-            _undoneShard: found.get("shard"),
-            _isOfUnsent,
-          });
+        const [_undoneShard, _undoneAt] = [found.get("shard"), found.get("at")];
+        if (found.exists()) return await commitIncrement(counter, { _by: -by, _turn: own, _undoneShard, _undoneAt });
       } catch (error) {
         if ((error as CounterError).code !== "counter/permission-denied" || attempt === MAX_UNDO_ATTEMPTS) throw error;
       }

@@ -13,6 +13,7 @@ import {
 } from "firebase/firestore";
 import {
   type CounterObserver,
+  DIRECT,
   DIRECT_WINDOWS,
   type HasMark,
   type IncrementPlan,
@@ -355,11 +356,14 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
   /** Cost: none, because the cache has the commit time; 1 read if the cache has lost it. */
   async _track(call: IncrementCall, outcome: Promise<Committed>): Promise<void> {
     const once = call._turn?._once;
-    // What it undoes was not made by this page, and may be in the last total or not.
-    const made = call._isOfUnsent && !this._hasOnce(once) ? [this._incrementMade(-call._by, once, false, call, 0)] : [];
+    const undone = this.#undone(call);
+    const made = undone ? [undone] : [];
     made.push(this._incrementMade(call._by, once, !!call._undoneShard, call));
     const committed = (latest: number, earliest?: number) => {
-      for (const own of made) this._incrementCommitted(own, latest, made.at(-1) === own ? earliest : undefined);
+      for (const own of made) {
+        if (own === undone) this._incrementCommitted(own, Math.min(own._latest, latest));
+        else this._incrementCommitted(own, latest, earliest);
+      }
       this.#notifyViews();
     };
     const forget = () => {
@@ -390,6 +394,16 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
     } catch {
       forget();
     }
+  }
+
+  /** What an undo undoes, if this page has not made it: another tab, or this page before a reload. A total may lack it. */
+  #undone({ _by, _turn, _undoneShard, _undoneAt, ...call }: IncrementCall): OwnIncrement | undefined {
+    // The counter document has what is direct and sent.
+    if (_undoneAt === undefined || this._hasOnce(_turn?._once) || (_undoneAt && _undoneShard === DIRECT)) return;
+    const at = microsOf(_undoneAt);
+    const undone = this._incrementMade(-_by, _turn?._once, false, { ...call, _turn }, at);
+    if (at) this._incrementCommitted(undone, at + MAX_COMMIT_MS * 1_000);
+    return undone;
   }
 
   /** Reads the server's timestamp of this write, or of a later one on the same shard. */
