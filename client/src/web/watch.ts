@@ -402,7 +402,8 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
     if (_undoneAt === undefined || this._hasOnce(_turn?._once) || (_undoneAt && _undoneShard === DIRECT)) return;
     const at = microsOf(_undoneAt);
     const undone = this._incrementMade(-_by, _turn?._once, false, { ...call, _turn }, at);
-    if (at) this._incrementCommitted(undone, at + MAX_COMMIT_MS * 1_000);
+    // Most commits take less than the next total.
+    if (at) this._incrementCommitted(undone, at);
     return undone;
   }
 
