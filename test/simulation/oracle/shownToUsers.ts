@@ -143,7 +143,8 @@ export class ShownToUsers {
     const last = calls.at(-1) as Call;
     const wanted = last.counts ? 1 : 0;
     // A call waits for those before, and an undo for a read of the entry.
-    const isSure = users.length === 1 && last.page === page && wanted && !last.outcome && last.shownAt >= at;
+    const isSure =
+      users.length === 1 && users[0] === user && last.page === page && wanted && !last.outcome && last.shownAt >= at;
     if (isSure && calls.every(({ outcome }) => outcome === "done" || calls.length === 1))
       return [wanted - isIn, wanted - isIn];
     // A like that counts already shows until it is refused, and an undo when its like may be in the total or not.
