@@ -296,10 +296,17 @@ export function addWrites(
 }
 
 /** Whether a document has the mark of an increment. */
-export function hasMark(document: DocumentSnapshot | undefined, { generation, window, nonce }: IncrementPlan): boolean {
-  const marks = generation === undefined ? "marks" : "direct.marks";
-  const nonces: Bytes[] | undefined = document?.get(`${marks}.${window}.nonces`);
-  return !!nonces?.some((one) => one.isEqual(Bytes.fromUint8Array(nonce)));
+export function hasMark(document: DocumentSnapshot | undefined, plan: IncrementPlan): boolean {
+  return !!markOf(document, plan);
+}
+
+/** The window of a document that has the mark of an increment. While the SDK has writes of the window in its queue, `at` is `null`. */
+export function markOf(
+  document: DocumentSnapshot | undefined,
+  { generation, window, nonce }: IncrementPlan,
+): { readonly at: Timestamp | null } | undefined {
+  const found = document?.get(`${generation === undefined ? "marks" : "direct.marks"}.${window}`);
+  return found?.nonces?.some((one: Bytes) => one.isEqual(Bytes.fromUint8Array(nonce))) && found;
 }
 
 /**

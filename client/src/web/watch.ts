@@ -30,7 +30,7 @@ import {
   toSnapshot,
 } from "../../../core/src/index.ts";
 import { callSafely } from "../beacon/callSafely.ts";
-import { hasMark } from "./commit.ts";
+import { hasMark, markOf } from "./commit.ts";
 import {
   type Committed,
   type Counter,
@@ -339,7 +339,8 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
       if (!plan || !queued._isQueued) continue;
       const document =
         plan.generation === undefined ? this.#shards.find(({ ref }) => ref.path === plan.path) : this.#document;
-      const isShown = hasMark(document, plan);
+      // Without `at`, the write is in the queue. Or it is committed, and the total has it.
+      const isShown = markOf(document, plan)?.at === null;
       if (isShown) this.#queued.add(plan);
       if (isShown && queued._isAway) for (const own of made) this._incrementBack(own);
       queued._isAway = !isShown && this.#queued.has(plan);
