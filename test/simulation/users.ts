@@ -174,13 +174,13 @@ export async function simulateUsers(
     const { user } = device;
     switch (action.does) {
       case "count":
-        page?.check.calls(1, undefined, web.incrementCounter(page.ref), scheduler.now);
+        page?.check.calls(1, undefined, web.incrementCounter(page.ref), () => scheduler.now);
         break;
       case "like":
-        if (user) page?.check.calls(1, true, web.incrementCounter(page.ref, 1, { once: user }), scheduler.now);
+        if (user) page?.check.calls(1, true, web.incrementCounter(page.ref, 1, { once: user }), () => scheduler.now);
         break;
       case "unlike":
-        if (user) page?.check.calls(-1, false, web.undoIncrement(page.ref, user), scheduler.now);
+        if (user) page?.check.calls(-1, false, web.undoIncrement(page.ref, user), () => scheduler.now);
         break;
       case "reload":
         if (!page) break;

@@ -3,6 +3,7 @@
  * the increments of this user that it may lack: each of this page is in it from the call on, until it has failed; of another page or tab,
  * it may be. The increments of other users are in it only as the server has them. A user who likes changes a total by one at most.
  */
+import { MAX_PUBLISH_DELAY_MS } from "../../../core/src/index.ts";
 import { type Fields, isMap, type Micros, microsOf } from "../model/values.ts";
 
 const MS = 1_000;
@@ -12,6 +13,8 @@ const SWITCHING: Micros = 50 * MS;
 
 /** So long after a call, its writes may be on their way without the SDK's queue, and are then made by whoever is signed in. */
 const IN_TRANSACTION: Micros = 3_000 * MS;
+
+const UNSURE: Micros = (MAX_PUBLISH_DELAY_MS + 1_000) * MS;
 
 interface Stored {
   readonly at: Micros;
@@ -31,6 +34,8 @@ interface Call {
   /** When the total was stored that the page showed then. A later one may have the increment, for all that the page knows. */
   readonly shownAt: Micros;
   outcome?: "done" | "failed";
+  /** So long after the acknowledgement, the page may not know whether the total has it. */
+  unsureUntil?: Micros;
 }
 
 interface State {
@@ -77,13 +82,15 @@ export class ShownToUsers {
     const latest: { state: State; like?: boolean } = { state: {} };
     return {
       latest,
-      calls: (by, counts, outcome, now) => {
+      calls: (by, counts, outcome, clock) => {
+        const now = clock();
         const shownAt = (this.#stored[from] as Stored).at;
         const call: Call = { user: this.#user, page, by, counts, madeAt: now, shownAt };
         this.#calls.push(call);
         outcome.then(
           () => {
             call.outcome = "done";
+            call.unsureUntil = clock() + UNSURE;
           },
           () => {
             call.outcome = "failed";
@@ -98,7 +105,7 @@ export class ShownToUsers {
         if (open.length > 0 && !pending && users.length === 1)
           this.#fail(`${name} shows ${JSON.stringify(state)}; nothing is pending, but a call has not returned`);
         if (total === undefined) return;
-        const ranges = this.#stored.slice(from).map((stored) => this.#rangeOf(stored, page, users));
+        const ranges = this.#stored.slice(from).map((stored) => this.#rangeOf(stored, page, users, now));
         const found = ranges.findIndex(([low, high]) => low <= total && total <= high);
         if (found < 0)
           this.#fail(
@@ -122,12 +129,12 @@ export class ShownToUsers {
   }
 
   /** The least and the most that a page may show if a stored total is the newest that it knows. */
-  #rangeOf(stored: Stored, page: object, users: readonly string[]): Range {
+  #rangeOf(stored: Stored, page: object, users: readonly string[], now: Micros): Range {
     const ranges = this.#calls
       .filter(({ counts }) => counts === undefined)
       .map((call) => rangeOfCall(call, stored, page, users, this.#signedInAt));
     const likes = [...new Set(this.#calls.filter(({ counts }) => counts !== undefined).map(({ user }) => user))].map(
-      (user) => this.#rangeOfLike(user, stored, page, users),
+      (user) => this.#rangeOfLike(user, stored, page, users, now),
     );
     return [...ranges, ...likes].reduce<Range>(
       ([low, high], [least, most]) => [low + least, high + most],
@@ -136,7 +143,7 @@ export class ShownToUsers {
   }
 
   /** Of all calls of a user, the last one decides whether the like counts. */
-  #rangeOfLike(user: string, { at, liked }: Stored, page: object, users: readonly string[]): Range {
+  #rangeOfLike(user: string, { at, liked }: Stored, page: object, users: readonly string[], now: Micros): Range {
     const isIn = liked.has(user) ? 1 : 0;
     const calls = this.#calls.filter((call) => call.user === user && call.counts !== undefined);
     if (!users.includes(user) && !calls.some((call) => mayBeOfOther(call, this.#signedInAt))) return [0, 0];
@@ -148,8 +155,9 @@ export class ShownToUsers {
     if (isSure && calls.every(({ outcome }) => outcome === "done" || calls.length === 1))
       return [wanted - isIn, wanted - isIn];
     // A like that counts already shows until it is refused, and an undo when its like may be in the total or not.
+    const isUnsure = ({ outcome, unsureUntil = 0 }: Call) => !outcome || now < unsureUntil;
     const isOpen = (counts: boolean) =>
-      calls.some((call) => call.page === page && call.counts === counts && !call.outcome);
+      calls.some((call) => call.page === page && call.counts === counts && isUnsure(call));
     return [isOpen(false) ? -1 : -isIn, isOpen(true) ? 1 : 1 - isIn];
   }
 }
@@ -158,7 +166,7 @@ export class ShownToUsers {
 export interface PageCheck {
   readonly latest: { readonly state: State; readonly like?: boolean };
   /** The page makes a call. */
-  calls(by: number, counts: boolean | undefined, outcome: Promise<unknown>, now: Micros): void;
+  calls(by: number, counts: boolean | undefined, outcome: Promise<unknown>, clock: () => Micros): void;
   shows(state: State, now: Micros): void;
   showsLike(like: boolean): void;
 }
