@@ -140,8 +140,8 @@ export function watchCounter(
       // Increments of this client count in its region, and so in the sum of all.
       if (published?.globalTotal !== undefined)
         state.globalTotal = published.globalTotal - (published.total as number) + own._total;
-      state.pending = published?.pending || own._pending;
     }
+    state.pending = isUnsent || !!own?._pending;
     const text = JSON.stringify(state);
     if (shown === text || hasFailed) return;
     shown = text;
@@ -177,8 +177,9 @@ export function watchCounter(
     documentRead(counter, snapshot);
     const includes: HasMark = (plan) => hasMark(snapshot, plan) || (isTooOld(plan, direct) ? undefined : false);
     // While this client's writes are pending, the SDK adds them to the total as it was before, and hides others' increments.
-    if (hasPendingWrites && (published || !total._isWhole(includes))) {
-      if (published) published = { ...published, fromCache, pending: true };
+    isUnsent = hasPendingWrites;
+    if (hasPendingWrites && (total._isRead || !total._isWhole(includes))) {
+      if (published) published = { ...published, fromCache };
       show();
     } else if (published || snapshot.exists() || !fromCache) read(snapshot, fromCache, hasPendingWrites, includes);
     // An empty cache tells nothing; one that persists may know that there is no document.
@@ -216,6 +217,8 @@ export function watchCounter(
   let stop: (() => void) | undefined;
   let hasEnded = false;
   let hasFailed = false;
+  /** Whether the SDK shows the document with writes that the server has not acknowledged. */
+  let isUnsent = false;
   let isServed = false;
   const beServed = (now: boolean) => {
     if (own && isServed !== now) own._served += now ? 1 : -1;
