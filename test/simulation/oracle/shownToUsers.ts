@@ -156,8 +156,7 @@ export class ShownToUsers {
       return [wanted - isIn, wanted - isIn];
     // A like that counts already shows until it is refused, and an undo when its like may be in the total or not.
     const isUnsure = ({ outcome, unsureUntil = 0 }: Call) => !outcome || now < unsureUntil;
-    const isOpen = (counts: boolean) =>
-      calls.some((call) => call.page === page && call.counts === counts && isUnsure(call));
+    const isOpen = (counts: boolean) => calls.some((call) => call.counts === counts && isUnsure(call));
     return [isOpen(false) ? -1 : -isIn, isOpen(true) ? 1 : 1 - isIn];
   }
 }
