@@ -154,10 +154,10 @@ export class ShownToUsers {
       users.length === 1 && users[0] === user && last.page === page && wanted && !last.outcome && last.shownAt >= at;
     if (isSure && calls.every(({ outcome }) => outcome === "done" || calls.length === 1))
       return [wanted - isIn, wanted - isIn];
-    // A like that counts already shows until it is refused, and an undo when its like may be in the total or not.
+    // Likes that count already show until they are refused, and undos when their likes may be in the total or not.
     const isUnsure = ({ outcome, unsureUntil = 0 }: Call) => !outcome || now < unsureUntil;
-    const isOpen = (counts: boolean) => calls.some((call) => call.counts === counts && isUnsure(call));
-    return [isOpen(false) ? -1 : -isIn, isOpen(true) ? 1 : 1 - isIn];
+    const open = (counts: boolean) => calls.filter((call) => call.counts === counts && isUnsure(call)).length;
+    return [-Math.max(open(false), isIn), Math.max(open(true), 1 - isIn)];
   }
 }
 
