@@ -34,6 +34,8 @@ interface Call {
   /** When the total was stored that the page showed then. A later one may have the increment, for all that the page knows. */
   readonly shownAt: Micros;
   outcome?: "done" | "failed";
+  /** Whether another user has signed in while it may not have been in the SDK's queue. */
+  mayBeOfAnyone?: boolean;
   /** So long after the acknowledgement, the page may not know whether the total has it. */
   unsureUntil?: Micros;
 }
@@ -70,6 +72,7 @@ export class ShownToUsers {
   }
 
   signsIn(user: string, now: Micros): void {
+    for (const call of this.#calls) if (!call.outcome && now - call.madeAt < IN_TRANSACTION) call.mayBeOfAnyone = true;
     this.#before = this.#user;
     this.#user = user;
     this.#signedInAt = now;
@@ -101,7 +104,9 @@ export class ShownToUsers {
         latest.state = state;
         const { total, pending } = state;
         const users = now - this.#signedInAt < SWITCHING ? [this.#user, this.#before] : [this.#user];
-        const open = this.#calls.filter((call) => call.page === page && !call.outcome && call.user === this.#user);
+        const open = this.#calls.filter(
+          (call) => call.page === page && !call.outcome && call.user === this.#user && !call.mayBeOfAnyone,
+        );
         if (open.length > 0 && !pending && users.length === 1)
           this.#fail(`${name} shows ${JSON.stringify(state)}; nothing is pending, but a call has not returned`);
         if (total === undefined) return;
@@ -132,7 +137,7 @@ export class ShownToUsers {
   #rangeOf(stored: Stored, page: object, users: readonly string[], now: Micros): Range {
     const ranges = this.#calls
       .filter(({ counts }) => counts === undefined)
-      .map((call) => rangeOfCall(call, stored, page, users, this.#signedInAt));
+      .map((call) => rangeOfCall(call, stored, page, users));
     const likes = [...new Set(this.#calls.filter(({ counts }) => counts !== undefined).map(({ user }) => user))].map(
       (user) => this.#rangeOfLike(user, stored, page, users, now),
     );
@@ -146,12 +151,18 @@ export class ShownToUsers {
   #rangeOfLike(user: string, { at, liked }: Stored, page: object, users: readonly string[], now: Micros): Range {
     const isIn = liked.has(user) ? 1 : 0;
     const calls = this.#calls.filter((call) => call.user === user && call.counts !== undefined);
-    if (!users.includes(user) && !calls.some((call) => mayBeOfOther(call, this.#signedInAt))) return [0, 0];
+    if (!users.includes(user) && !calls.some((call) => mayBeOfOther(call))) return [0, 0];
     const last = calls.at(-1) as Call;
     const wanted = last.counts ? 1 : 0;
     // A call waits for those before, and an undo for a read of the entry.
     const isSure =
-      users.length === 1 && users[0] === user && last.page === page && wanted && !last.outcome && last.shownAt >= at;
+      users.length === 1 &&
+      users[0] === user &&
+      !last.mayBeOfAnyone &&
+      last.page === page &&
+      wanted &&
+      !last.outcome &&
+      last.shownAt >= at;
     if (isSure && calls.every(({ outcome }) => outcome === "done" || calls.length === 1))
       return [wanted - isIn, wanted - isIn];
     // Likes that count already show until they are refused, and undos when their likes may be in the total or not.
@@ -171,15 +182,15 @@ export interface PageCheck {
 }
 
 /** Whether another user may see the increment: it is acknowledged, so it counts; or it was not in the SDK's queue. */
-function mayBeOfOther({ outcome, madeAt }: Call, signedInAt: Micros): boolean {
-  return outcome === "done" || (!outcome && signedInAt - madeAt < IN_TRANSACTION);
+function mayBeOfOther({ outcome, mayBeOfAnyone }: Call): boolean {
+  return outcome === "done" || (!outcome && !!mayBeOfAnyone);
 }
 
 function rangeOfCall(call: Call, stored: Stored, page: object, users: readonly string[], signedInAt: Micros): Range {
   const { by, user, outcome } = call;
   const any: Range = [Math.min(by, 0), Math.max(by, 0)];
   if (outcome === "failed") return [0, 0];
-  if (!users.includes(user)) return mayBeOfOther(call, signedInAt) ? any : [0, 0];
-  if (users.length > 1 || call.page !== page || call.shownAt < stored.at) return any;
+  if (!users.includes(user)) return mayBeOfOther(call) ? any : [0, 0];
+  if (users.length > 1 || call.mayBeOfAnyone || call.page !== page || call.shownAt < stored.at) return any;
   return [by, by];
 }
