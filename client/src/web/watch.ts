@@ -382,10 +382,10 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
         this.#calls.delete(call);
         (call._turn ?? call)._isAway = false;
       });
-      // No view is left that could show the increment.
-      if (!this._isWatched()) return forget();
+      // No view is left that could show the increment; or there was nothing to undo.
+      if (!this._isWatched() || (_at === null && call._undoneShard)) return forget();
       if (_at === null) {
-        this._incrementRepeated(made.at(-1) as OwnIncrement);
+        for (const own of made) this._incrementRepeated(own);
         return this.#notifyViews();
       }
       // Its mark tells which totals include it.

@@ -186,7 +186,7 @@ function mayBeOfOther({ outcome, mayBeOfAnyone }: Call): boolean {
   return outcome === "done" || (!outcome && !!mayBeOfAnyone);
 }
 
-function rangeOfCall(call: Call, stored: Stored, page: object, users: readonly string[], signedInAt: Micros): Range {
+function rangeOfCall(call: Call, stored: Stored, page: object, users: readonly string[]): Range {
   const { by, user, outcome } = call;
   const any: Range = [Math.min(by, 0), Math.max(by, 0)];
   if (outcome === "failed") return [0, 0];
