@@ -136,10 +136,9 @@ export class OptimisticTotal {
     own._earliest = this.#asOf + 1;
   }
 
-  /** The server has committed an increment: at `latest` or before, and not before `earliest`. */
-  _incrementCommitted(own: OwnIncrement, latest: number, earliest = own._earliest): void {
+  /** The server has committed an increment, at `latest` or before. */
+  _incrementCommitted(own: OwnIncrement, latest: number): void {
     own._latest = latest;
-    own._earliest = earliest;
     this._settle();
   }
 

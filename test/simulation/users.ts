@@ -17,7 +17,7 @@ import { Device, DeviceFirestore } from "./model/device.ts";
 import { setDirectPolicy } from "./model/directRules.ts";
 import type { Connection } from "./model/network.ts";
 import { type Fields, FieldValue, isMap, type Micros, Timestamp } from "./model/values.ts";
-import { plant } from "./mutations/mutation.ts";
+import { plant, planted } from "./mutations/mutation.ts";
 import { type PageCheck, ShownToUsers } from "./oracle/shownToUsers.ts";
 import { Violation } from "./oracle/violation.ts";
 import type { Options, Outcome } from "./simulate.ts";
@@ -130,7 +130,8 @@ export async function simulateUsers(
     const ref = webCounter(firestore as never, counter);
     // A page that is reloaded offline has the total of before.
     const isRendered = device.isOnline && initialTotal !== "none";
-    const { total, version } = oracle.rendered();
+    const { total, version: renderedVersion } = oracle.rendered();
+    const version = planted.device === "pages are rendered without their version" ? 0 : renderedVersion;
     const store = counterStore(
       ref,
       isRendered ? { initialTotal: initialTotal === "number" ? total : { total, version } } : {},
@@ -168,7 +169,12 @@ export async function simulateUsers(
   if (counter.endsWith(":closed")) publish();
   open(0);
 
+  const checkRest = () => {
+    const { isKnown, fields } = device.view(`${path}/tallyEntries/${device.user}`);
+    for (const page of pages) page?.check.atRest(device.queue.length > 0, isKnown ? !!fields : undefined);
+  };
   const perform = (action: UserAction) => {
+    if (action.wait > 1_000) checkRest();
     record("scenario", () => JSON.stringify(action));
     const page = "tab" in action ? pages[action.tab] : undefined;
     const { user } = device;

@@ -172,12 +172,12 @@ export function watchCounter(
     const { fromCache, hasPendingWrites } = snapshot.metadata;
     const direct: ReadDirect = snapshot.get("direct");
     own?._documentShown(snapshot);
+    isUnsent = hasPendingWrites;
     // The SDK has added this client's increments to a document that it does not have.
-    if (direct && direct.open === undefined) return;
+    if (direct && direct.open === undefined) return show();
     documentRead(counter, snapshot);
     const includes: HasMark = (plan) => hasMark(snapshot, plan) || (isTooOld(plan, direct) ? undefined : false);
     // While this client's writes are pending, the SDK adds them to the total as it was before, and hides others' increments.
-    isUnsent = hasPendingWrites;
     if (hasPendingWrites && (total._isRead || !total._isWhole(includes))) {
       if (published) published = { ...published, fromCache };
       show();
@@ -363,11 +363,8 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
     const undone = this.#undone(call);
     const made = undone ? [undone] : [];
     made.push(this._incrementMade(call._by, once, !!call._undoneShard, call));
-    const committed = (latest: number, earliest?: number) => {
-      for (const own of made) {
-        if (own === undone) this._incrementCommitted(own, Math.min(own._latest, latest));
-        else this._incrementCommitted(own, latest, earliest);
-      }
+    const committed = (latest: number) => {
+      for (const own of made) this._incrementCommitted(own, own === undone ? Math.min(own._latest, latest) : latest);
       this.#notifyViews();
     };
     const forget = () => {
@@ -392,9 +389,9 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
       if (call._plan?.generation !== undefined) return committed(0);
       // The timestamp is from the start of the commit, whose end is within the round trip.
       const start = microsOf(_at || (await this.#readTimestamp(_path)));
-      committed(start + Math.min(performance.now() - sentAt, MAX_COMMIT_MS) * 1_000, start);
+      committed(start + Math.min(performance.now() - sentAt, MAX_COMMIT_MS) * 1_000);
       // A total between both bounds may include the increment or not. It does if no other total has followed by then.
-      setBackgroundTimer(() => committed(start, start), MAX_PUBLISH_DELAY_MS);
+      setBackgroundTimer(() => committed(start), MAX_PUBLISH_DELAY_MS);
     } catch {
       forget();
     }

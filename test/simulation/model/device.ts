@@ -25,8 +25,8 @@ interface Queued {
   readonly reject: (error: FirestoreError) => void;
 }
 
-/** Tells a listener what changed: everything, or the documents of these paths, of which some were acknowledged. */
-interface Change2 {
+/** What may have changed: everything, or the documents of some paths, because their writes were acknowledged or not. */
+interface Told {
   readonly paths?: readonly string[];
   readonly isAcknowledgement?: boolean;
 }
@@ -68,7 +68,7 @@ export class Device {
     this.#waiting.clear();
     this.user = user;
     for (const tab of this.tabs) tab.restart();
-    this.tell(planted.keepsQueueOfOtherUsers ? { paths: [] } : {});
+    this.tell(planted.device === "it shows what waits in the queue of another user" ? { paths: [] } : {});
     this.send();
   }
 
@@ -89,7 +89,7 @@ export class Device {
   /** Resolves when the writes that are now in the queue have an outcome; rejects when another user signs in. */
   whenSent(): Promise<void> {
     const last = this.queue.at(-1);
-    if (!last) return Promise.resolve();
+    if (!last || planted.device === "its queue is told as sent after a reload") return Promise.resolve();
     return new Promise((resolve, reject) => {
       this.#waiting.add({ user: this.user, last, end: (error) => (error ? reject(error) : resolve()) });
     });
@@ -108,16 +108,18 @@ export class Device {
         fields = apply(write, fields, Number.NaN);
       }
     }
+    if (planted.device === "it shows no marks" && fields) fields = withoutMarks(fields);
     return { isKnown: this.cache.has(path) || isPending, fields: withoutPendingTimes(fields), isPending };
   }
 
-  tell(change: Change2): void {
+  tell(change: Told): void {
     for (const tab of this.tabs) tab.tell(change);
   }
 
   /** The server's word of a document. */
   received({ path, fields, updateTime }: Version): void {
-    if (updateTime < (this.#cachedTimes.get(path) ?? 0)) return;
+    const isOlder = updateTime < (this.#cachedTimes.get(path) ?? 0);
+    if (isOlder && planted.device !== "its cache takes older versions") return;
     this.#cachedTimes.set(path, updateTime);
     this.cache.set(path, fields);
   }
@@ -164,7 +166,8 @@ export class Device {
           this.#waiting.delete(one);
           one.end();
         }
-        this.tell({ paths: next.writes.map(({ path }) => path), isAcknowledgement: !refused });
+        const isTold = !refused || planted.device !== "it does not tell of refused writes";
+        if (isTold) this.tell({ paths: next.writes.map(({ path }) => path), isAcknowledgement: !refused });
         again();
       });
     });
@@ -196,7 +199,7 @@ export class Device {
 /** The SDK in one tab of a device. */
 export class DeviceFirestore extends Firestore {
   readonly device: Device;
-  readonly #listeners = new Set<{ tell(change: Change2): void; restart(): void }>();
+  readonly #listeners = new Set<{ tell(change: Told): void; restart(): void }>();
 
   constructor(connection: Connection, device: Device) {
     super(connection);
@@ -210,7 +213,7 @@ export class DeviceFirestore extends Firestore {
     this.device.tabs.delete(this);
   }
 
-  tell(change: Change2): void {
+  tell(change: Told): void {
     for (const listener of [...this.#listeners]) listener.tell(change);
   }
 
@@ -299,7 +302,7 @@ export class DeviceFirestore extends Firestore {
     };
     const follow = (changed: readonly string[]) => changed.includes(path) && deliver(attempt);
     const listener = {
-      tell: ({ paths }: Change2) => (!paths || paths.includes(path)) && show(),
+      tell: ({ paths }: Told) => (!paths || paths.includes(path)) && show(),
       restart() {
         attempt++;
         hasServersWord = false;
@@ -320,10 +323,10 @@ export class DeviceFirestore extends Firestore {
 
   override listenToCache(collection: string, next: (snapshot: never) => void): () => void {
     const { device } = this;
-    const { network, process, database } = this.connection;
+    const { network, process } = this.connection;
     const shown = new Map<string, Fields | undefined>();
     const isIn = (path: string) => path.startsWith(`${collection}/`);
-    const tell = ({ paths, isAcknowledgement }: Change2) => {
+    const tell = ({ paths, isAcknowledgement }: Told) => {
       const known = [...device.cache.keys(), ...device.queue.flatMap(({ writes }) => writes.map(({ path }) => path))];
       const changed = (paths ?? [...shown.keys(), ...known]).filter(isIn);
       // Of documents that the cache lacks.
@@ -336,7 +339,6 @@ export class DeviceFirestore extends Firestore {
       network.scheduler.after(0, () => this.#listeners.has(listener) && next({ docs } as never), process);
     };
     const listener = { tell, restart() {} };
-    void database;
     this.#listeners.add(listener);
     tell({});
     return () => void this.#listeners.delete(listener);
@@ -378,6 +380,10 @@ function withValues(fields: Fields, values: Fields): Fields {
       : value;
   }
   return merged;
+}
+
+function withoutMarks({ direct, marks: _, ...rest }: Fields): Fields {
+  return isMap(direct) ? { ...rest, direct: withoutMarks(direct as Fields) } : rest;
 }
 
 /** The SDK shows no time for a server timestamp that is not acknowledged. */

@@ -69,8 +69,14 @@ export interface Hooks {
   readonly decide?: (decide: Decide, ...args: Parameters<Decide>) => Step;
   /** A call of a client, a server or an operator, named after its action. */
   readonly call?: <T>(action: string, make: () => Promise<T>) => Promise<T>;
-  /** Whether a device shows what waits in the queue of a user who has signed out. */
-  readonly keepsQueueOfOtherUsers?: true;
+  /** What a user's device does wrong. */
+  readonly device?:
+    | "it shows what waits in the queue of another user"
+    | "its cache takes older versions"
+    | "it does not tell of refused writes"
+    | "it shows no marks"
+    | "pages are rendered without their version"
+    | "its queue is told as sent after a reload";
   /** The random numbers of the code under test. */
   readonly random?: (random: Random) => number;
   /** How long a timer of the code under test runs, in milliseconds. */

@@ -121,6 +121,14 @@ export class ShownToUsers {
       showsLike: (like) => {
         latest.like = like;
       },
+      atRest: (isQueued, like) => {
+        const { state } = latest;
+        const told = `${name} shows ${JSON.stringify(state)}, liked: ${latest.like} to "${this.#user}"`;
+        if (isQueued && !state.pending) this.#fail(`${told}; nothing is pending, but writes are in the queue`);
+        const isOpen = this.#calls.some((call) => call.page === page && !call.outcome);
+        if (!isOpen && like !== undefined && latest.like !== undefined && latest.like !== like)
+          this.#fail(`${told}; stored or queued is ${like}`);
+      },
     };
   }
 
@@ -179,6 +187,13 @@ export interface PageCheck {
   calls(by: number, counts: boolean | undefined, outcome: Promise<unknown>, clock: () => Micros): void;
   shows(state: State, now: Micros): void;
   showsLike(like: boolean): void;
+  /**
+   * Nothing has happened for a second.
+   *
+   * @param isQueued  whether the SDK's queue of the user has writes
+   * @param like      whether it shows an entry of the user; `undefined` if it has none and does not know
+   */
+  atRest(isQueued: boolean, like: boolean | undefined): void;
 }
 
 /** Whether another user may see the increment: it is acknowledged, so it counts; or it was not in the SDK's queue. */
