@@ -11,8 +11,8 @@ import { planted } from "../mutations/mutation.ts";
 import { apply, type Change, Code, Refused, type Version, type Write } from "./database.ts";
 import type { Connection } from "./network.ts";
 import { authorize } from "./rules.ts";
-import { type Fields, FieldValue, isEqual, isMap, type Micros, Timestamp, type Value, type Written } from "./values.ts";
-import { DocumentReference, DocumentSnapshot, Firestore, FirestoreError } from "./webSdk.ts";
+import { type Fields, FieldValue, isEqual, isMap, type Micros, type Value, type Written } from "./values.ts";
+import { DocumentReference, DocumentSnapshot, Firestore, FirestoreError, withoutPendingTimes } from "./webSdk.ts";
 
 const MS = 1_000;
 
@@ -384,14 +384,4 @@ function withValues(fields: Fields, values: Fields): Fields {
 
 function withoutMarks({ direct, marks: _, ...rest }: Fields): Fields {
   return isMap(direct) ? { ...rest, direct: withoutMarks(direct as Fields) } : rest;
-}
-
-/** The SDK shows no time for a server timestamp that is not acknowledged. */
-function withoutPendingTimes(fields: Fields | undefined): Fields | undefined {
-  if (!fields) return undefined;
-  const shown = (value: Value): Value => {
-    if (value instanceof Timestamp) return Number.isNaN(value.seconds) ? null : value;
-    return isMap(value) ? (withoutPendingTimes(value as Fields) as Fields) : value;
-  };
-  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, shown(value)]));
 }

@@ -10,7 +10,7 @@ import { apply, type Change, Code, type Data, fieldOf, Refused, type Version, ty
 import type { Connection } from "./network.ts";
 import { AggregateField, type Query } from "./reads.ts";
 import { authorize } from "./rules.ts";
-import { Bytes, type Fields, FieldValue, type Micros, Timestamp, type Value } from "./values.ts";
+import { Bytes, type Fields, FieldValue, isMap, type Micros, Timestamp, type Value } from "./values.ts";
 
 export { Bytes, Timestamp };
 export const increment = FieldValue.increment;
@@ -257,11 +257,18 @@ export async function getDocFromCache(ref: DocumentReference): Promise<DocumentS
 }
 
 function withPendingWrites(ref: DocumentReference, fields: Fields | undefined): DocumentSnapshot {
-  const now: Micros = ref.firestore.connection.network.scheduler.now;
-  return new DocumentSnapshot(
-    ref,
-    pendingWrites(ref).reduce((before, write) => apply(write, before, now), fields),
-  );
+  const shown = pendingWrites(ref).reduce((before, write) => apply(write, before, Number.NaN), fields);
+  return new DocumentSnapshot(ref, withoutPendingTimes(shown), undefined, fields);
+}
+
+/** The SDK shows no time for a server timestamp that is not acknowledged. */
+export function withoutPendingTimes(fields: Fields | undefined): Fields | undefined {
+  if (!fields) return undefined;
+  const shown = (value: Value): Value => {
+    if (value instanceof Timestamp) return Number.isNaN(value.seconds) ? null : value;
+    return isMap(value) ? (withoutPendingTimes(value as Fields) as Fields) : value;
+  };
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, shown(value)]));
 }
 
 function pendingWrites({ firestore, path }: DocumentReference): Write[] {
