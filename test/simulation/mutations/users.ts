@@ -6,10 +6,10 @@ const onDevice = (device: NonNullable<Hooks["device"]>, seed: number): Record<st
 });
 
 export const userMutations: Record<string, Mutation> = {
-  ...onDevice("it shows what waits in the queue of another user", 1),
-  ...onDevice("its cache takes older versions", 1),
-  ...onDevice("it does not tell of refused writes", 1),
-  ...onDevice("it shows no marks", 1),
-  ...onDevice("pages are rendered without their version", 1),
-  ...onDevice("its queue is told as sent after a reload", 1),
+  ...onDevice("it shows what waits in the queue of another user", 85),
+  ...onDevice("its cache takes older versions", 152),
+  ...onDevice("it does not tell of refused writes", 2),
+  ...onDevice("it shows no marks", 3),
+  ...onDevice("pages are rendered without their version", 148),
+  ...onDevice("its queue is told as sent after a reload", 31),
 };
