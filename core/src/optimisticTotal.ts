@@ -66,9 +66,6 @@ export interface TotalRead {
 /** Tells of a direct increment whether the document that was read last includes it; `undefined` if its marks are too old to tell. */
 export type HasMark = (plan: IncrementPlan) => boolean | undefined;
 
-/** An instant that no total is as of. */
-const SOME_TIME = Number.MAX_VALUE;
-
 /** Sums of fractions that cancel out may differ from 0 by this much. */
 const ROUNDING = 1e-9;
 
@@ -145,21 +142,8 @@ export class OptimisticTotal {
   /** The server has refused an increment. */
   _incrementRefused(own: OwnIncrement): void {
     this.#hasRefused = true;
-    const isOver = (one: OwnIncrement) => one === own || (one._once === own._once && one._latest === SOME_TIME);
-    this.#change(this.#own.filter((one) => !isOver(one)));
+    this.#change(this.#own.filter((one) => one !== own));
     this._settle();
-  }
-
-  /**
-   * The `once` of an increment had counted before, by another tab or device. Where an undo follows, that one is what it undoes, and
-   * any total may have it.
-   */
-  _incrementRepeated(own: OwnIncrement): void {
-    if (this.#own.findLast(({ _once }) => _once === own._once) === own) this._incrementRefused(own);
-    else {
-      own._earliest = 0;
-      this._incrementCommitted(own, SOME_TIME);
-    }
   }
 
   /**

@@ -379,12 +379,8 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
         this.#calls.delete(call);
         (call._turn ?? call)._isAway = false;
       });
-      // No view is left that could show the increment; or there was nothing to undo.
-      if (!this._isWatched() || (_at === null && call._undoneShard)) return forget();
-      if (_at === null) {
-        for (const own of made) this._incrementRepeated(own);
-        return this.#notifyViews();
-      }
+      // It had counted before; or no view is left that could show the increment.
+      if (_at === null || !this._isWatched()) return forget();
       // Its mark tells which totals include it.
       if (call._plan?.generation !== undefined) return committed(0);
       // The timestamp is from the start of the commit, whose end is within the round trip.
