@@ -116,6 +116,8 @@ export interface IncrementCall extends Queued {
   readonly _alsoWrite?: ((writer: WriteBatch, path: string) => unknown) | undefined;
   /** The latest plan; `undefined` before the first. */
   _plan?: IncrementPlan;
+  /** The plan whose writes a watch has seen in the SDK's queue. */
+  _shownPlan?: IncrementPlan;
 }
 
 /** A committed increment. */

@@ -266,8 +266,6 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
   #shards: readonly QueryDocumentSnapshot[] = [];
   /** Until the writes in the SDK's queue have an outcome, if some are of this counter. */
   #unsent: Promise<void> | undefined;
-  /** The plans whose marks such a document has had. */
-  readonly #queued = new WeakSet<IncrementPlan>();
 
   constructor(counter: Counter) {
     super();
@@ -344,9 +342,11 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
         plan.generation === undefined ? this.#shards.find(({ ref }) => ref.path === plan.path) : this.#document;
       // Without `at`, the write is in the queue. Or it is committed, and the total has it.
       const isShown = markOf(document, plan)?.at === null;
-      if (isShown) this.#queued.add(plan);
-      if (isShown && queued._isAway) for (const own of made) this._incrementBack(own);
-      queued._isAway = !isShown && this.#queued.has(plan);
+      if (isShown) {
+        if (queued._isAway) for (const own of made) this._incrementBack(own);
+        call._shownPlan = plan;
+      }
+      queued._isAway = !isShown && call._shownPlan === plan;
     }
     this._settle();
     this.#notifyViews();
