@@ -117,7 +117,7 @@ export class OptimisticTotal {
     return own;
   }
 
-  /** Whether the total may have been changed by an increment with this `once`, so that an undo of it is its opposite. */
+  /** Whether the client has made an increment with this `once` that a total may lack. */
   _hasOnce(once: unknown): boolean {
     return this.#own.some(({ _once }) => _once === once);
   }

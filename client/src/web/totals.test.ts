@@ -57,7 +57,13 @@ async function watching(path: string) {
 
 test("totals come from the URL, with increments via ingest at once, until a total that includes them", async () => {
   const { ref, seen, last, publish } = await watching("");
-  expect(last()).toEqual({ total: 10, asOf: Timestamp.fromMillis(1_000), pending: false, fromCache: false });
+  expect(last()).toEqual({
+    total: 10,
+    asOf: Timestamp.fromMillis(1_000),
+    version: 1_000_000,
+    pending: false,
+    fromCache: false,
+  });
   const buffer = bufferedCounter(ref, { via: INGEST_URL, flushInterval: 100, maxPending: 3 });
   buffer.increment(5);
   await advanceUntil(() => last()?.total === 15 && last()?.pending === true, "the increment");

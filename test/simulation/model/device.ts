@@ -4,7 +4,7 @@
  *
  * As in the SDK (https://github.com/firebase/firebase-js-sdk, `local_store_impl.ts`, `view.ts`): an increment is added to the
  * value that was shown when it was made, whatever comes from the server meanwhile; an acknowledged write of a document that the cache lacks
- * leaves no document, and a listener to the cache does not hear of it.
+ * leaves no document, and no listener to the cache hears of the acknowledgement.
  */
 import type { Random } from "../../../core/testing/random.ts";
 import { planted } from "../mutations/mutation.ts";

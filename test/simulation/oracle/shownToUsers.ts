@@ -11,7 +11,7 @@ const MS = 1_000;
 /** So long after another user has signed in, the tabs may still show the one before: events are on their way. */
 const SWITCHING: Micros = 50 * MS;
 
-/** So long after a call, its writes may be on their way without the SDK's queue, and are then made by whoever is signed in. */
+/** So long after a call, its writes may not be in the SDK's queue yet, and then they are made by the user who is signed in. */
 const IN_TRANSACTION: Micros = 3_000 * MS;
 
 const UNSURE: Micros = (MAX_PUBLISH_DELAY_MS + 1_000) * MS;
