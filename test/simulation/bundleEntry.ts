@@ -15,7 +15,7 @@ import { scenarioOf } from "./scenario/scenarioOf.ts";
 import { watchScenarioOf } from "./scenario/watchScenarioOf.ts";
 import { worstKindOf, worstScenarioOf } from "./scenario/worstScenarioOf.ts";
 import { type Options, type Outcome, simulate } from "./simulate.ts";
-import { simulateUsers, usersScenarioOf } from "./users.ts";
+import { simulateUsers, usersAtRest, usersScenarioOf } from "./users.ts";
 
 const STEPS = Object.keys(FAILING_STEPS);
 
@@ -32,6 +32,7 @@ export {
   simulate,
   simulateRegions,
   simulateWorld,
+  usersAtRest,
 };
 
 /** The worlds of one database. */

@@ -40,6 +40,8 @@ export type UserAction = { readonly wait: number } & (
 
 export interface UsersScenario {
   readonly seed: number;
+  /** Whether answers are lost now and then. */
+  readonly isLossy: boolean;
   readonly counter: string;
   /** Whether pages are rendered with the server's total, and its version. */
   readonly initialTotal: "none" | "number" | "with version";
@@ -52,7 +54,7 @@ export function usersScenarioOf(seed: number): UsersScenario {
   const actions = Array.from({ length: random.integer(3, random.pick([8, 20, 40])) }, () => {
     return { wait: random.pick([0, 1, 50, 500, 3_000, 20_000]), ...randomAction(random, counter) } as UserAction;
   });
-  return { seed, counter, initialTotal: random.pick(["none", "number", "with version"]), actions };
+  return { seed, isLossy: true, counter, initialTotal: random.pick(["none", "number", "with version"]), actions };
 }
 
 function randomAction(random: Random, counter: string): object {
@@ -67,6 +69,47 @@ function randomAction(random: Random, counter: string): object {
   return roll < 0.9 ? { does: "publish" } : { does: "others", by: random.integer(1, 3) };
 }
 
+/** What a tab shows. */
+export interface ShownTab {
+  readonly total: number | undefined;
+  readonly pending: boolean;
+  /** `undefined` without a user, or if it is not known. */
+  readonly like: boolean | undefined;
+}
+
+/** A short scenario for a real device, and what each open tab shows some seconds after each action. */
+export async function usersAtRest(seed: number): Promise<{
+  readonly scenario: UsersScenario;
+  readonly states: readonly (readonly (ShownTab | undefined)[])[];
+}> {
+  const random = randomFor(seed, "at rest");
+  const counter = random.pick(["likes:open", "views:open", "views:closed"]);
+  // So few that a generation takes them all.
+  let counted = 0;
+  const actions = Array.from({ length: 8 }, () => randomAction(random, counter) as UserAction).filter(
+    ({ does }, i, all) => {
+      const isCount = ["count", "like", "unlike"].includes(does);
+      if (isCount) counted++;
+      const isOfTab0 = (all[i] as { readonly tab?: number }).tab === 0;
+      return (
+        !["refuse", "allow", "publish", "others"].includes(does) &&
+        !(isCount && counted > 3) &&
+        !(does === "close tab" && isOfTab0)
+      );
+    },
+  );
+  const initialTotal = random.pick(["none", "number", "with version"] as const);
+  const paced = actions.map((action) => ({ ...action, wait: REST_MS }));
+  const scenario = { seed, isLossy: false, counter, initialTotal, actions: paced };
+  const states: (ShownTab | undefined)[][] = [];
+  const { violation } = await simulateUsers(scenario, { onRest: (shown) => states.push(shown) });
+  if (violation) throw violation;
+  return { scenario, states: states.slice(1, paced.length + 1) };
+}
+
+/** After this time nothing is under way on the model's device. */
+const REST_MS = 30_000;
+
 /** An open page. */
 interface Page {
   readonly firestore: DeviceFirestore;
@@ -78,8 +121,12 @@ interface Page {
 }
 
 export async function simulateUsers(
-  { seed, counter, initialTotal, actions }: UsersScenario,
-  { keepHistory = false, mutation }: Options = {},
+  { seed, counter, initialTotal, isLossy, actions }: UsersScenario,
+  {
+    keepHistory = false,
+    mutation,
+    onRest,
+  }: Options & { readonly onRest?: (shown: (ShownTab | undefined)[]) => void } = {},
 ): Promise<Outcome> {
   plant(mutation);
   let violation: Violation | undefined;
@@ -111,7 +158,7 @@ export async function simulateUsers(
   const random = randomFor(seed, "device");
   const path = `counters/${counter}`;
   const oracle = new ShownToUsers(fail);
-  const device = new Device(random);
+  const device = new Device(random, isLossy);
   const functions = connect(network, "functions");
   let commits = 0;
   let publishes = 0;
@@ -172,6 +219,12 @@ export async function simulateUsers(
   const checkRest = () => {
     const { isKnown, fields } = device.view(`${path}/tallyEntries/${device.user}`);
     for (const page of pages) page?.check.atRest(device.queue.length > 0, isKnown ? !!fields : undefined);
+    onRest?.(
+      [...pages].map((page) => {
+        const { state: { total, pending = false } = {}, like } = page?.check.latest ?? {};
+        return page && { total, pending, like: device.user ? like : undefined };
+      }),
+    );
   };
   const perform = (action: UserAction) => {
     if (action.wait > 1_000) checkRest();

@@ -46,8 +46,11 @@ export class Device {
   readonly #waiting = new Set<{ readonly user: string; readonly last: Queued; end(error?: FirestoreError): void }>();
   #isSending = false;
 
-  constructor(random: Random) {
+  readonly #isLossy: boolean;
+
+  constructor(random: Random, isLossy: boolean) {
     this.random = random;
+    this.#isLossy = isLossy;
   }
 
   get queue(): Queued[] {
@@ -132,7 +135,7 @@ export class Device {
     this.#isSending = true;
     const { user } = this;
     const { scheduler } = tab.connection.network;
-    const isLost = this.random.chance(0.1);
+    const isLost = this.random.chance(0.1) && this.#isLossy;
     const again = () => {
       this.#isSending = false;
       this.send();

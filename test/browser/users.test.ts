@@ -1,0 +1,78 @@
+/**
+ * What tabs show to users who sign in and out, reload, and go offline: as the model of the SDK's device shows it
+ * (../simulation/model/device.ts), on which a thousand random scenarios run.
+ */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { admin } from "../../testkit/clients.ts";
+import { until } from "../../testkit/until.ts";
+import type * as Entry from "../simulation/bundleEntry.ts";
+import { type Build, buildSimulation } from "../simulation/run.ts";
+import { browserForTests, type Tab } from "./chromium.ts";
+
+/** Some seconds for each. `USERS_RUNS=100` confirms the model. */
+const RUNS = Number(process.env.USERS_RUNS ?? 4);
+const browser = browserForTests();
+let build: Build;
+let entry: typeof Entry;
+beforeAll(async () => {
+  build = await buildSimulation();
+  entry = await import(build.path);
+});
+afterAll(() => build.remove());
+
+/** The same kinds of counters as in the model: two that are open to direct increments, and one that is not. */
+const KINDS: Record<string, string> = {
+  "likes:open": "likes:device",
+  "views:open": "opened:device",
+  "views:closed": "views:device",
+};
+
+test.each(Array.from({ length: RUNS }, (_, i) => i + 1))("run %i", { timeout: 300_000 }, async (seed) => {
+  const { scenario, states } = await entry.usersAtRest(seed);
+  const { counter, initialTotal, actions } = scenario;
+  const id = `${KINDS[counter]}-${seed}`;
+  const path = `counters/${id}`;
+  if (counter === "views:closed")
+    await admin.doc(path).set({ group: "views", total: 0, shardCount: 1, asOf: new Date(0) });
+  const tabs: (Tab | undefined)[] = [];
+  let isOnline = true;
+  const open = async (tab: number) => {
+    const document = await admin.doc(path).get();
+    const { total = 0, asOf, direct } = document.data() ?? {};
+    const version = (asOf ? asOf.seconds * 1e6 + Math.floor(asOf.nanoseconds / 1e3) : 0) + (direct?.writes ?? 0);
+    const rendered = { none: null, number: total, "with version": { total, version } }[initialTotal];
+    const parameters = { id, persistent: "", tabs: "", initialTotal: JSON.stringify(isOnline ? rendered : null) };
+    tabs[tab] = await browser.open("users", { ...parameters, ...(!isOnline && { offline: "" }) });
+    await tabs[tab].page.waitForFunction(() => window.users);
+  };
+  const inAll = (act: (tab: Tab) => Promise<unknown>) => Promise.all(tabs.map((tab) => tab && act(tab)));
+  await open(0);
+  for (const [i, action] of actions.entries()) {
+    const { does } = action;
+    const user = does === "sign in" && action.user ? `${action.user}-${seed}` : "";
+    const act = ({ page }: Tab) => page.evaluate(([does, user]) => window.users.act(does, user), [does, user] as const);
+    if (does === "open tab") {
+      if (!tabs[action.tab]) await open(action.tab);
+    } else if (does === "close tab" || does === "reload") {
+      const tab = tabs[action.tab];
+      await tab?.page.close();
+      tabs[action.tab] = undefined;
+      if (tab && does === "reload") await open(action.tab);
+    } else if (does === "sign in") {
+      await act(tabs[0] as Tab);
+      await inAll(({ page }) => page.waitForFunction((user) => window.users.user() === user, user));
+    } else if (does === "online" || does === "offline") {
+      isOnline = does === "online";
+      await inAll(act);
+    } else if ("tab" in action && tabs[action.tab]) await act(tabs[action.tab] as Tab);
+    const expected = Array.from({ length: 2 }, (_, tab) => states[i]?.[tab] ?? null);
+    let shown: unknown;
+    const isShown = async () => {
+      shown = await Promise.all([0, 1].map((tab) => tabs[tab]?.page.evaluate(() => window.users.shown()) ?? null));
+      return JSON.stringify(shown) === JSON.stringify(expected);
+    };
+    await until(isShown, "the state of the model", 30_000).catch(() => {});
+    expect(shown, `after ${JSON.stringify(actions.slice(0, i + 1))} of ${counter}`).toEqual(expected);
+  }
+  expect(states).toHaveLength(actions.length);
+});
