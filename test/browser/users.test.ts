@@ -47,6 +47,9 @@ test.each(Array.from({ length: RUNS }, (_, i) => i + 1))("run %i", { timeout: 30
   };
   const inAll = (act: (tab: Tab) => Promise<unknown>) => Promise.all(tabs.map((tab) => tab && act(tab)));
   await open(0);
+  // The user of the run before.
+  await tabs[0]?.page.evaluate(() => window.users.act("sign in", ""));
+  await tabs[0]?.page.waitForFunction(() => window.users.user() === "");
   for (const [i, action] of actions.entries()) {
     const { does } = action;
     const user = does === "sign in" && action.user ? `${action.user}-${seed}` : "";

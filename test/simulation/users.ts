@@ -101,8 +101,12 @@ export async function usersAtRest(seed: number): Promise<{
   const initialTotal = random.pick(["none", "number", "with version"] as const);
   const paced = actions.map((action) => ({ ...action, wait: REST_MS }));
   const scenario = { seed, isLossy: false, counter, initialTotal, actions: paced };
+  const end: UserAction = { does: "allow", wait: REST_MS };
   const states: (ShownTab | undefined)[][] = [];
-  const { violation } = await simulateUsers(scenario, { onRest: (shown) => states.push(shown) });
+  const { violation } = await simulateUsers(
+    { ...scenario, actions: [...paced, end] },
+    { onRest: (shown) => states.push(shown) },
+  );
   if (violation) throw violation;
   return { scenario, states: states.slice(1, paced.length + 1) };
 }
