@@ -77,7 +77,7 @@ export interface ShownTab {
   readonly like: boolean | undefined;
 }
 
-/** A short scenario for a real device, and what each open tab shows some seconds after each action. */
+/** A short scenario for a real device, and what each open tab shows at rest: at first, and after each action. */
 export async function usersAtRest(seed: number): Promise<{
   readonly scenario: UsersScenario;
   readonly states: readonly (readonly (ShownTab | undefined)[])[];
@@ -108,7 +108,7 @@ export async function usersAtRest(seed: number): Promise<{
     { onRest: (shown) => states.push(shown) },
   );
   if (violation) throw violation;
-  return { scenario, states: states.slice(1, paced.length + 1) };
+  return { scenario, states: states.slice(0, paced.length + 1) };
 }
 
 /** After this time nothing is under way on the model's device. */
