@@ -38,13 +38,17 @@ test.each(Array.from({ length: RUNS }, (_, i) => i + 1))("run %i", { timeout: 30
     await admin.doc(path).set({ group: "views", total: 0, shardCount: 1, asOf: new Date(0) });
   const tabs: (Tab | undefined)[] = [];
   let isOnline = true;
+  /** Opens a tab, or loads its page again. */
   const open = async (tab: number) => {
     const document = await admin.doc(path).get();
     const { total = 0, asOf, direct } = document.data() ?? {};
     const version = (asOf ? asOf.seconds * 1e6 + Math.floor(asOf.nanoseconds / 1e3) : 0) + (direct?.writes ?? 0);
     const rendered = { none: null, number: total, "with version": { total, version } }[initialTotal];
     const parameters = { id, persistent: "", tabs: "", initialTotal: JSON.stringify(isOnline ? rendered : null) };
-    tabs[tab] = await browser.open("users", { ...parameters, ...(!isOnline && { offline: "" }) });
+    const all = { ...parameters, ...(!isOnline && { offline: "" }) };
+    const page = tabs[tab]?.page;
+    if (page) await page.goto(`${page.url().split("?")[0]}?${new URLSearchParams(all)}`);
+    tabs[tab] ??= await browser.open("users", all);
     await tabs[tab].page.waitForFunction(() => window.users);
   };
   const inAll = (act: (tab: Tab) => Promise<unknown>) => Promise.all(tabs.map((tab) => tab && act(tab)));
@@ -58,11 +62,11 @@ test.each(Array.from({ length: RUNS }, (_, i) => i + 1))("run %i", { timeout: 30
     const act = ({ page }: Tab) => page.evaluate(([does, user]) => window.users.act(does, user), [does, user] as const);
     if (does === "open tab") {
       if (!tabs[action.tab]) await open(action.tab);
-    } else if (does === "close tab" || does === "reload") {
-      const tab = tabs[action.tab];
-      await tab?.page.close();
+    } else if (does === "reload") {
+      if (tabs[action.tab]) await open(action.tab);
+    } else if (does === "close tab") {
+      await tabs[action.tab]?.page.close();
       tabs[action.tab] = undefined;
-      if (tab && does === "reload") await open(action.tab);
     } else if (does === "sign in") {
       await signIn(tabs, user);
     } else if (does === "online" || does === "offline") {

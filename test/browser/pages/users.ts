@@ -22,10 +22,13 @@ const store = counterStore(ref, { initialTotal });
 store.subscribe(() => {});
 let like: boolean | undefined;
 let stop: (() => void) | undefined;
+const follow = (now: boolean) => {
+  like = now;
+};
 onAuthStateChanged(auth, (user) => {
   stop?.();
   like = undefined;
-  stop = user ? onIncremented(ref, user.uid, { next: (now) => void (like = now), error: () => {} }) : undefined;
+  stop = user ? onIncremented(ref, user.uid, { next: follow, error: () => {} }) : undefined;
 });
 
 const uid = () => auth.currentUser?.uid ?? "";
