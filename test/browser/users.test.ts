@@ -46,9 +46,8 @@ test.each(Array.from({ length: RUNS }, (_, i) => i + 1))("run %i", { timeout: 30
     const rendered = { none: null, number: total, "with version": { total, version } }[initialTotal];
     const parameters = { id, persistent: "", tabs: "", initialTotal: JSON.stringify(isOnline ? rendered : null) };
     const all = { ...parameters, ...(!isOnline && { offline: "" }) };
-    const page = tabs[tab]?.page;
-    if (page) await page.goto(`${page.url().split("?")[0]}?${new URLSearchParams(all)}`);
-    tabs[tab] ??= await browser.open("users", all);
+    await tabs[tab]?.page.close();
+    tabs[tab] = await browser.open("users", all);
     await tabs[tab].page.waitForFunction(() => window.users, undefined, IN_BACKGROUND);
   };
   const inAll = (act: (tab: Tab) => Promise<unknown>) => Promise.all(tabs.map((tab) => tab && act(tab)));
