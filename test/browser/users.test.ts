@@ -86,7 +86,7 @@ type Tabs = readonly (Tab | undefined)[];
 async function signIn(tabs: Tabs, user: string): Promise<void> {
   await tabs[0]?.page.evaluate((user) => window.users.act("sign in", user), user);
   for (const tab of tabs) await tab?.page.waitForFunction((user) => window.users.user() === user, user, IN_BACKGROUND);
-  // Firestore learns of it later.
+  // Firestore learns that later.
   await sleep(100);
 }
 
