@@ -295,11 +295,12 @@ export class Oracle {
       this.fail("I5", `${changed} instead of ${intent.initial}`);
     if (intent.kind === "reset") {
       // A reset replaces the sum of one instant after the call and after the last reset. Later increments stay.
-      const since = Math.max(intent.since, state.lastReset);
+      const since = Math.max(intent.since, state.lastReset) - this.#snapshotLag;
       const earlier = [{ time: 0, sum: 0 }, ...state.totals.slice(0, -1)];
       const sums = earlier.filter((_, i) => (earlier[i + 1]?.time ?? time) > since).map((one) => one.sum);
-      // Where snapshots lag, the document and the shards may be of different instants.
-      if (this.#snapshotLag === 0 && !sums.some((before) => before + by === intent.to)) {
+      // Where snapshots lag, the direct increments and those on shards may be of different instants.
+      const mayDisagree = this.#snapshotLag > 0 && this.#config.direct;
+      if (!mayDisagree && !sums.some((before) => before + by === intent.to)) {
         this.fail("I5", `${changed} to ${sum}, which is no reset to ${intent.to}`);
       }
       state.lastReset = time;
