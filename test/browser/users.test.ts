@@ -4,6 +4,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { isNightly } from "../../core/testing/runs.ts";
 import { admin } from "../../testkit/clients.ts";
 import { until } from "../../testkit/until.ts";
 import type * as Entry from "../simulation/bundleEntry.ts";
@@ -11,8 +12,8 @@ import { type Build, buildSimulation } from "../simulation/run.ts";
 import type { ShownTab } from "../simulation/users.ts";
 import { browserForTests, type Tab } from "./chromium.ts";
 
-/** Some seconds for each. `USERS_RUNS=100` confirms the model. */
-const RUNS = Number(process.env.USERS_RUNS ?? 4);
+/** Each takes some seconds. A hundred confirm the model. */
+const RUNS = isNightly ? 100 : 4;
 const browser = browserForTests();
 let build: Build;
 let entry: typeof Entry;

@@ -12,6 +12,7 @@ const program = fileURLToPath(new URL("programs/closing.ts", import.meta.url));
 test.concurrent.each([
   "a watch",
   "increments and a buffer",
+  "a beacon",
   "a watch of regions",
   "an increment in regions",
   "a region that did not answer",

@@ -15,7 +15,6 @@ const FAILING = seeds(500);
 const WORST = seeds(500);
 const ADOPTED = seeds(500);
 const CALM = seeds(500);
-const USERS = seeds(1_000);
 /** How many seeds may find a mutation, from its own on. Changes of the code may move the first that does. */
 const SEEDS_PER_MUTATION = 20;
 let build: Build;
@@ -83,14 +82,6 @@ test(`increments in counter documents count once, in ${CALM} simulated runs of c
   const { failed, runs } = await runSeeds(build, { world: "calm", from: 1, count: CALM });
   expect(failed, failed && `replay: npm run simulate:faults -- --calm --seed ${failed.seed}`).toBeUndefined();
   expect(runs).toBe(CALM);
-});
-
-test(`a tab shows to each user what is possible, in ${USERS} simulated runs of a device`, {
-  timeout: 900_000,
-}, async () => {
-  const { failed, runs } = await runSeeds(build, { world: "users", from: 1, count: USERS });
-  expect(failed, failed && `replay: npm run simulate:faults -- --users --seed ${failed.seed}`).toBeUndefined();
-  expect(runs).toBe(USERS);
 });
 
 test("a copy of a direct write that comes minutes later does not count", { timeout: 120_000 }, async () => {

@@ -207,12 +207,13 @@ export function beacon(
         by -= part;
         if (JSON.stringify(_events).length > FULL) seal();
       }
-      if (!timer) timer = setTimeout(tick, flushInterval);
+      timer ??= setTimeout(tick, flushInterval);
       state._counted?.();
     },
     flush,
     close() {
       globalThis.removeEventListener?.("visibilitychange", seal);
+      clearTimeout(timer as never);
       return flush();
     },
   };

@@ -1,12 +1,5 @@
 /** Reads whether an increment with `once` counts: the state of a like button. */
-import {
-  type DocumentReference,
-  doc,
-  type FirestoreError,
-  getDoc,
-  getDocFromCache,
-  onSnapshot,
-} from "firebase/firestore";
+import { type DocumentReference, doc, type FirestoreError, getDoc, getDocFromCache } from "firebase/firestore";
 import { type CounterObserver, entryPath, observing, validName } from "../../../core/src/index.ts";
 import { type CounterRef, counterDoc, counterOf, logFailure, type Turn } from "./counter.ts";
 import { keepListening } from "./listening.ts";
@@ -88,30 +81,22 @@ export function onIncremented(
     show();
   };
   const stop = keepListening(
-    counter.firestore,
-    (works, failed) =>
-      onSnapshot(
-        document,
-        // Without them, the server's word that there is no entry would not follow that of an empty cache.
-        { includeMetadataChanges: true },
-        (entry) => {
-          works();
-          const exists = entry.exists();
-          // An empty cache does not know the entry; one that persists may know that there is none.
-          if (exists || !entry.metadata.fromCache || stored !== undefined) known(exists);
-          else
-            getDocFromCache(entry.ref).then(
-              () => stored ?? known(false),
-              () => {},
-            );
-        },
-        (reason) => {
-          stored = undefined;
-          shown = undefined;
-          failed(reason);
-        },
-      ),
-    error,
+    document,
+    (entry) => {
+      const exists = entry.exists();
+      // The server's word that there is no entry follows that of an empty cache, which does not know; one that persists may know.
+      if (exists || !entry.metadata.fromCache || stored !== undefined) known(exists);
+      else
+        getDocFromCache(entry.ref).then(
+          () => stored ?? known(false),
+          () => {},
+        );
+    },
+    (reason) => {
+      stored = undefined;
+      shown = undefined;
+      error(reason);
+    },
   );
   return () => {
     watches.delete(follow);

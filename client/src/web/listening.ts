@@ -1,45 +1,53 @@
 /** Listeners that begin again after a failure. */
-import type { Firestore, FirestoreError } from "firebase/firestore";
+import {
+  type DocumentReference,
+  type DocumentSnapshot,
+  type Firestore,
+  type FirestoreError,
+  onSnapshot,
+} from "firebase/firestore";
 import { hasCode } from "./counter.ts";
 
 /** Lets the failed listeners of a database try again. With the first failure, recovery.ts is loaded, which has them. */
 let wake: (firestore: Firestore) => void = () => {};
 
 /**
- * Keeps a listener, which the SDK ends when the rules refuse it.
+ * Listens to a document and its metadata, and begins again after the SDK has ended the listener, because the rules refuse it.
+ * Cost: as `onSnapshot`; a refused listener reads nothing.
  *
- * @param listen - begins it, and returns what ends it, which is called after a failure, too. It calls `works` with each snapshot
- * @param tell - called with an error once, until the listener has worked again
+ * @param failed - called with an error once, until there is a snapshot again
  * @returns a function that ends it
  */
 export function keepListening(
-  firestore: Firestore,
-  listen: (works: () => void, failed: (error: FirestoreError) => void) => () => void,
-  tell: (error: FirestoreError) => void,
+  document: DocumentReference,
+  next: (snapshot: DocumentSnapshot) => void,
+  failed: (error: FirestoreError) => void,
 ): () => void {
+  const { firestore } = document;
   let failedAt = 0;
   let hasEnded = false;
-  let end = () => {};
+  let end: () => void;
   const begin = () => {
-    end = listen(
-      () => {
+    end = onSnapshot(
+      document,
+      { includeMetadataChanges: true },
+      (snapshot) => {
         failedAt = 0;
+        next(snapshot);
       },
       (error) => {
-        end();
-        end = () => {};
         const isNew = !failedAt;
         failedAt ||= performance.now();
-        if (isNew) tell(error);
         // `terminate` of the database ends all listeners.
-        if (hasCode(error, "aborted")) return;
-        import("./recovery.ts").then(
-          (recovery) => {
-            wake = recovery.wake;
-            if (!hasEnded) end = recovery.retryLater(firestore, failedAt, begin);
-          },
-          () => {},
-        );
+        if (!hasCode(error, "aborted"))
+          import("./recovery.ts").then(
+            (recovery) => {
+              wake = recovery.wake;
+              if (!hasEnded) end = recovery.retryLater(firestore, failedAt, begin);
+            },
+            () => {},
+          );
+        if (isNew) failed(error);
       },
     );
   };

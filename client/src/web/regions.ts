@@ -6,7 +6,7 @@
  * told, plus the increments of this client that this register cannot have yet. So the total does not fall when another region
  * tells a register.
  */
-import { type Firestore, type FirestoreError, onSnapshot, type Timestamp } from "firebase/firestore";
+import type { DocumentSnapshot, Firestore, FirestoreError, Timestamp } from "firebase/firestore";
 import {
   CounterError,
   type CounterObserver,
@@ -19,6 +19,7 @@ import {
 } from "../../../core/src/index.ts";
 import { type CounterRef, counter, counterDoc, counterOf, documentRead, logFailure } from "./counter.ts";
 import { incrementCounter } from "./increment.ts";
+import { keepListening } from "./listening.ts";
 import { type Choice, chooseRegion } from "./nearestRegion.ts";
 import { ownIncrements } from "./watch.ts";
 
@@ -215,7 +216,7 @@ export function onGlobalCounter(
       asOf: { ...asOf },
     });
   };
-  const received = (name: string, total: number, at: Timestamp | null, fromCache: boolean) => {
+  const totalRead = (name: string, total: number, at: Timestamp | null, fromCache: boolean) => {
     const known = asOf[name] ?? others.get(name)?.asOf;
     // Without an instant the counter was deleted there, unless only the cache lacks it.
     if (at ? microsOf(at) < microsOf(known) : fromCache) return;
@@ -231,34 +232,32 @@ export function onGlobalCounter(
     if (hasEnded || name === listening) return;
     stop?.();
     listening = name;
+    const ref = refs[name] as CounterRef;
     let stopWaiting: (() => void) | undefined = _awaitAnswer(name, path);
-    const end = onSnapshot(
-      counterDoc(refs[name] as CounterRef),
-      { includeMetadataChanges: true },
-      (document) => {
-        const { fromCache } = document.metadata;
-        if (fromCache) stopWaiting ??= _awaitAnswer(name, path);
-        else {
-          stopWaiting?.();
-          stopWaiting = undefined;
-        }
-        const snapshot = toSnapshot<Timestamp>(document, fromCache, 0);
-        documentRead(counterOf(refs[name] as CounterRef), document);
-        received(name, snapshot.total, snapshot.asOf, fromCache);
-        for (const [other, register] of Object.entries(snapshot.regions)) {
-          if (register) received(other, register.total, register.asOf, fromCache);
-        }
-        region = name;
-        show();
-      },
-      (reason) => {
-        // A refusal is an answer, too.
-        leave();
-        error(reason);
-      },
-    );
-    stop = () => {
+    const answered = () => {
       stopWaiting?.();
+      stopWaiting = undefined;
+    };
+    const received = (document: DocumentSnapshot) => {
+      const { fromCache } = document.metadata;
+      if (fromCache) stopWaiting ??= _awaitAnswer(name, path);
+      else answered();
+      const snapshot = toSnapshot<Timestamp>(document, fromCache, 0);
+      documentRead(counterOf(ref), document);
+      totalRead(name, snapshot.total, snapshot.asOf, fromCache);
+      for (const [other, register] of Object.entries(snapshot.regions)) {
+        if (register) totalRead(other, register.total, register.asOf, fromCache);
+      }
+      region = name;
+      show();
+    };
+    const end = keepListening(counterDoc(ref), received, (reason) => {
+      // A refusal is an answer, too.
+      answered();
+      error(reason);
+    });
+    stop = () => {
+      answered();
       end();
     };
   };

@@ -185,38 +185,36 @@ export function watchCounter(
     // An empty cache tells nothing; one that persists may know that there is no document.
     else getDocFromCache(watched).then(() => published ?? read(snapshot, true, false, includes), show);
   };
+  const listens = (now: boolean) => {
+    if (isListening !== now) counter._listeners = (counter._listeners ?? 0) + (now ? 1 : -1);
+    isListening = now;
+  };
   const listen = () => {
-    stop = keepListening(
-      counter.firestore,
-      (works, failed) => {
-        counter._listeners = (counter._listeners ?? 0) + 1;
-        const end = onSnapshot(
-          watched,
-          { includeMetadataChanges: true },
-          (snapshot) => {
-            works();
-            // The first snapshot after a failure is told, even if it is the same.
-            if (hasFailed) shown = "";
-            hasFailed = false;
-            received(snapshot);
-          },
-          (reason) => {
-            hasFailed = true;
-            own?._documentShown();
-            failed(reason);
-          },
-        );
-        return () => {
-          (counter._listeners as number)--;
-          end();
-        };
+    const end = keepListening(
+      watched,
+      (snapshot) => {
+        listens(true);
+        // The first snapshot after a failure is told, even if it is the same.
+        if (hasFailed) shown = "";
+        hasFailed = false;
+        received(snapshot);
       },
-      error,
+      (reason) => {
+        listens(false);
+        hasFailed = true;
+        own?._documentShown();
+        error(reason);
+      },
     );
+    stop = () => {
+      listens(false);
+      end();
+    };
   };
   let stop: (() => void) | undefined;
   let hasEnded = false;
   let hasFailed = false;
+  let isListening = false;
   /** Whether the SDK shows the document with writes that the server has not acknowledged. */
   let isUnsent = false;
   let isServed = false;

@@ -1,4 +1,7 @@
 /** A Node process that uses counters, closes all that it has opened, says so, and does not call `process.exit`. */
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { deleteApp, initializeApp } from "firebase/app";
 import { connectFirestoreEmulator, type Firestore, getFirestore, terminate } from "firebase/firestore";
 import { initializeApp as initializeServer } from "firebase-admin/app";
@@ -14,6 +17,7 @@ import {
   onGlobalCounter,
 } from "firestore-tally";
 import * as server from "firestore-tally/admin";
+import { beacon } from "firestore-tally/beacon";
 import { cuttingProxy, delayingProxy } from "../../../testkit/tcpProxy.ts";
 import { until } from "../../../testkit/until.ts";
 
@@ -55,6 +59,14 @@ const uses: Readonly<Record<string, () => Promise<void>>> = {
       await buffer.close();
       await incrementCounter(counter(db, id));
     }),
+  "a beacon": async () => {
+    const server = createServer((_, response) => response.end('{"at": 1}')).listen(0);
+    await once(server, "listening");
+    const site = beacon(`http://localhost:${(server.address() as AddressInfo).port}`, { flushInterval: 3_600_000 });
+    site.count(id);
+    await site.close();
+    server.close();
+  },
   "a watch of regions": () =>
     withWebClient(async (db) => {
       const views = globalCounter(connectRegions({ here: db }), id);
