@@ -22,7 +22,10 @@ export interface Selection {
 /** Counters listed at a time. */
 const PAGE_SIZE = 300;
 
-/** @throws CounterError `counter/invalid-option` if the group has a colon; CommandError unless either ids, a group or `--ungrouped` is given, and `--after` is one of the ids */
+/**
+ * @throws CounterError `counter/invalid-option` if the group has a colon
+ * @throws CommandError unless either ids, a group or `--ungrouped` is given, and `--after` is one of the ids
+ */
 export function parseSelection(ids: readonly string[], options: SelectionOptions): Selection {
   const { ungrouped, after } = options;
   // An unset variable in a script gives an empty group.

@@ -87,7 +87,7 @@ export {
   parseMirrors,
 } from "./mirror.ts";
 export { type CounterObserver, observing } from "./observer.ts";
-export { type HasMark, OptimisticTotal, type OwnIncrement, type TotalRead } from "./optimisticTotal.ts";
+export { type HasMark, OptimisticTotal, type OwnIncrement, type TotalRead, UNPUBLISHED } from "./optimisticTotal.ts";
 export {
   chooseSlot,
   isSurelyFree,

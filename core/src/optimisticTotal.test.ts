@@ -251,7 +251,7 @@ class World {
   #receive(total: Total, fromCache = false): void {
     if (total.asOf >= (this.last?.asOf ?? 0)) this.last = total;
     if (fromCache) for (const own of this.own) own.earliest = Math.max(own.earliest, total.asOf + 1);
-    this.client._totalRead({ ...total, version: total.asOf, source: fromCache ? "cache" : "http" });
+    this.client._totalRead({ ...total, version: total.asOf, source: fromCache ? "cache" : "copy" });
   }
 }
 
@@ -387,17 +387,17 @@ test("a user who toggles a like moves the shown total by one at most from what t
 
 test("a vote that is changed moves the total by two", () => {
   const client = new OptimisticTotal();
-  client._totalRead({ total: 10, asOf: 1, version: 1, source: "http" });
+  client._totalRead({ total: 10, asOf: 1, version: 1, source: "copy" });
   client._incrementMade(-1, "ada", true);
   client._incrementMade(-1, "ada", false);
   expect(client._total).toBe(8);
-  client._totalRead({ total: 9, asOf: 2, version: 2, source: "http" });
+  client._totalRead({ total: 9, asOf: 2, version: 2, source: "copy" });
   expect(client._total).toBe(8);
 });
 
 test("of two increments in a row with the same `once` one counts", () => {
   const client = new OptimisticTotal();
-  client._totalRead({ total: 10, asOf: 1, version: 1, source: "http" });
+  client._totalRead({ total: 10, asOf: 1, version: 1, source: "copy" });
   client._incrementMade(1, "ada");
   const unlike = client._incrementMade(-1, "ada", true);
   client._incrementMade(1, "ada");
@@ -405,7 +405,7 @@ test("of two increments in a row with the same `once` one counts", () => {
   expect(client._total).toBe(11);
   client._incrementRefused(unlike);
   expect(client._total).toBe(11);
-  client._totalRead({ total: 11, asOf: 2, version: 2, source: "http" });
+  client._totalRead({ total: 11, asOf: 2, version: 2, source: "copy" });
   expect(client._total).toBe(11);
 });
 

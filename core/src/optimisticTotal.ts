@@ -18,9 +18,12 @@
  * and none of the others: of like, unlike, like, a total that includes none or two lacks 1, and any other lacks 0. Of two increments
  * in a row, without an undo in between, the first one counts.
  *
- * A direct increment leaves its mark in the document whose total includes it. So the mark decides. A watch may begin with the SDK's view
- * that has this client's unsent writes, and their marks; later ones are left out. Until an increment has an outcome, it is added to a total
- * without its mark: so the total does not dip while a refused increment is made again.
+ * A direct increment leaves its mark in the document whose total includes it. So the mark decides. The first total may be the SDK's view
+ * with this client's unsent writes, because their marks are in it. Later such views are skipped. Until an increment has an outcome, it is
+ * added to a total without its mark: so the total does not dip while a refused increment is made again.
+ *
+ * An increment in the queue of another user adds nothing until that user is back. A total with a smaller version than the shown one is
+ * ignored, unless the server's listener tells it: then the counter was deleted.
  *
  * Instants are whole microseconds of the server's clock since the epoch. The client's clock only measures the round trip.
  */
@@ -47,18 +50,21 @@ interface Queued {
   readonly _isAway?: boolean;
 }
 
+/** The `asOf` of a document without a published total: before any increment on a shard, and after a deletion of the counter. */
+export const UNPUBLISHED = 0.5;
+
 /** A total that the client reads. */
 export interface TotalRead {
   readonly total: number;
-  /** 0.5 for a document without a published total, 0 for none: the counter is new or deleted. Both are before any increment. */
+  /** {@link UNPUBLISHED}; 0 for no document: the counter is new or deleted. */
   readonly asOf: number;
-  /** Later totals have larger ones. `undefined` if it is not known: later than any of the cache, and no later than others. */
+  /** Later totals have larger ones. Without a version, a total is newer than any from the cache, and older than any other. */
   readonly version: number | undefined;
   /**
-   * The server's listener tells the newest total, and that a counter was deleted. One from this device's cache, from the page's markup, or
-   * by HTTP may be older than another.
+   * The server's listener tells the newest total, and that a counter was deleted. One from this device's cache or the page's markup may be
+   * older than another, and so may a copy: by HTTP, or what one region knows of another.
    */
-  readonly source: "server" | "cache" | "http";
+  readonly source: "server" | "cache" | "copy";
   /** Tells which direct increments the total includes. */
   readonly hasMark?: HasMark | undefined;
 }
@@ -129,7 +135,7 @@ export class OptimisticTotal {
   }
 
   /** The user is back whose queue has an increment: no total so far has it. */
-  _incrementBack(own: OwnIncrement): void {
+  _ownerReturned(own: OwnIncrement): void {
     own._earliest = this.#asOf + 1;
   }
 
@@ -179,7 +185,7 @@ export class OptimisticTotal {
     this.#own = own;
   }
 
-  /** Moves the shown total into what is possible. To be called when another user has signed in, too. */
+  /** Moves the shown total into the possible range. Call it also after another user has signed in. */
   _settle(): void {
     let low = this.#published + this.#buffered;
     let high = low;

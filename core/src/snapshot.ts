@@ -13,7 +13,7 @@ export interface CounterSnapshotBase<Timestamp> {
   readonly asOf: Timestamp | null;
   /**
    * Orders the totals of a counter, wherever they were read: a later one has a larger version. Microseconds of `asOf` since the epoch,
-   * plus the number of direct increments. Only a deletion of the counter begins anew.
+   * plus the number of direct increments. Versions begin again only after a deletion of the counter.
    */
   readonly version: number;
   /**
@@ -68,7 +68,7 @@ export function toServedSnapshot<Timestamp>(
   pending = false,
 ): Pick<CounterSnapshotBase<Timestamp>, "total" | "asOf" | "version" | "pending" | "fromCache"> {
   const asOf = document.get("asOf") ?? null;
-  // Pending writes may never be made.
+  // Pending writes do not count: the rules may refuse them.
   const writes = pending ? 0 : ((document.get("direct.writes") as number | undefined) ?? 0);
   return {
     total: (document.get("total") as number | undefined) ?? 0,

@@ -26,7 +26,7 @@ function visitor(): Client {
   return one;
 }
 
-test("after sign-in: a watch, a store, the state of a like; the error is told once", async () => {
+test("after sign-in, a refused watch, store and state of a like go on, and the error was told once", async () => {
   await loadRules(PROJECT, SIGNED_IN);
   const one = visitor();
   const ref = counter(one.db, "open:a");
@@ -70,6 +70,7 @@ test("after other rules: a watch that had a total goes on with the same one, and
   await loadRules(PROJECT, OPEN_RULES);
   const seen: unknown[] = [];
   ends.push(store.subscribe(({ error, total }) => seen.push(error ?? total)));
+  expect(seen).toEqual([40]);
   await until(() => store.getSnapshot().fromCache === false && !store.getSnapshot().error, "the total again");
   expect(new Set(seen)).toEqual(new Set([40]));
   for (const end of ends) end();

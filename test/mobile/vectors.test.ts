@@ -39,7 +39,7 @@ test.each(vectors.totals)("total: $name", ({ steps }) => {
     if (step.do === "refused" && made) total._incrementRefused(made);
     if (step.do === "read") {
       const { value, asOf, fromCache } = step;
-      const source = fromCache ? "cache" : asOf === 0 ? "server" : "http";
+      const source = fromCache ? "cache" : asOf === 0 ? "server" : "copy";
       total._totalRead({ total: value, asOf, version: asOf, source });
     }
     expect([total._total, total._pending], JSON.stringify(step)).toEqual([step.total, step.pending]);

@@ -233,6 +233,7 @@ export function beacon(
         if (key.startsWith(prefix) && !waiting.has(key))
           deliver({ _key: key, _body: stored[key] as string, _events: [] });
       }
+      // From now on, batches from before the page was shown survive it.
       Object.assign(stored, held);
     } catch {
       // Not a page, or a page that may not store anything.

@@ -9,7 +9,8 @@ import {
   LOOKUP_ATTEMPTS,
 } from "../../../core/src/index.ts";
 import { type BeaconState, beacon } from "../beacon/beacon.ts";
-import { type Committed, type Counter, type CounterRef, counterDoc, counterOf, readFromServer } from "./counter.ts";
+import type { Committed } from "./call.ts";
+import { type Counter, type CounterRef, counterDoc, counterOf, readFromServer } from "./counter.ts";
 import { incrementCounter } from "./increment.ts";
 
 /** Options of a buffered counter. */

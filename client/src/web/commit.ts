@@ -11,14 +11,9 @@
  * they remove nothing.
  */
 import {
-  arrayUnion,
-  Bytes,
-  type DocumentSnapshot,
-  deleteField,
   doc,
   type Firestore,
   type FirestoreError,
-  increment,
   runTransaction,
   serverTimestamp,
   type Timestamp,
@@ -28,35 +23,29 @@ import {
 import {
   CounterError,
   DIRECT,
-  groupOf,
   INCREMENTS_PER_MARK_REMOVAL,
   type IncrementPlan,
   LOOKUP_ATTEMPTS,
   MARK_WINDOW_MILLIS,
   MARK_WINDOWS,
-  planIncrement,
-  randomShard,
 } from "../../../core/src/index.ts";
+import { type Committed, type IncrementCall, type QueueState, queueStateOf, type Sent, type Turn } from "./call.ts";
 import {
-  type Committed,
   type Counter,
   counterDoc,
   hasCode,
-  type IncrementCall,
   isHiddenOrOffline,
   isLive,
   learn,
   onHidden,
-  type Queued,
   readFromServer,
   refreshShardCount,
   rethrowUnlessDenied,
-  type Sent,
-  type Turn,
   wayBy,
 } from "./counter.ts";
 import { inTurn } from "./turns.ts";
 import { goesToQueue } from "./way.ts";
+import { addWrites, hasMark, planFor } from "./writes.ts";
 
 // For modules that only some apps use: each further import from the SDK makes every app larger.
 export { doc, serverTimestamp, writeBatch };
@@ -218,13 +207,13 @@ export async function send(
   const batch = writeBatch(firestore);
   add(batch);
   call?._turn?._sent();
-  const sent: Queued = call?._turn ?? call ?? {};
-  sent._isQueued = true;
+  const queued: QueueState = call ? queueStateOf(call) : {};
+  queued._isQueued = true;
   try {
     // Without its result: React Native Firebase resolves it to `null` on Android.
     await batch.commit();
   } finally {
-    sent._isQueued = false;
+    queued._isQueued = false;
   }
   return undefined;
 }
@@ -253,60 +242,6 @@ async function commitInTransaction(
     keepsMarksUntil.set(counter, performance.now() + MARK_WINDOWS * MARK_WINDOW_MILLIS);
     return accepted;
   });
-}
-
-/** @param generation  that it joins in the counter document, instead of a shard */
-export function planFor(
-  counter: Counter,
-  by: number,
-  once?: string,
-  undoneShard?: string,
-  generation?: number,
-): IncrementPlan {
-  const { path, _latest, _shardCountCache, _way } = counter;
-  const undone = undoneShard === DIRECT ? "0" : undoneShard;
-  const place = generation ?? undone ?? randomShard(_shardCountCache._shardsToChooseFrom(), Math.random);
-  const plan = planIncrement(path, place, by, Date.now(), Math.random, once);
-  if (generation !== undefined && _way) (_way._room as number)--;
-  return generation === undefined || _latest?.exists() ? plan : { ...plan, group: groupOf(counter.id) };
-}
-
-/** Adds the writes of a planned increment to a batch or transaction. */
-export function addWrites(
-  w: WriteBatch,
-  { firestore }: Counter,
-  plan: IncrementPlan,
-  undoneShard?: string,
-  removesMarks?: boolean,
-): void {
-  const { path, entry, shard, generation, group, by, window, expired, nonce } = plan;
-  const at = serverTimestamp();
-  const nonces = arrayUnion(Bytes.fromUint8Array(nonce));
-  const entryDoc = entry && doc(firestore, entry);
-  if (entryDoc && undoneShard) w.delete(entryDoc);
-  else if (entryDoc) w.set(entryDoc, { once: entryDoc.id, by, shard, at });
-  const isDirect = generation !== undefined;
-  const count = increment(by);
-  const marks = { [window]: { at, nonces }, ...((isDirect || removesMarks) && { [expired]: deleteField() }) };
-  const counted = { count, writes: increment(1), marks };
-  const isNew = group !== undefined;
-  const direct = { ...(isNew && { open: true }), generation, ...counted };
-  const document = isDirect ? { ...(isNew && { group }), total: count, direct } : { shard, at, ...counted };
-  w.set(doc(firestore, path), document, { merge: true });
-}
-
-/** Whether a document has the mark of an increment. */
-export function hasMark(document: DocumentSnapshot | undefined, plan: IncrementPlan): boolean {
-  return !!markOf(document, plan);
-}
-
-/** The window of a document that has the mark of an increment. While the SDK has writes of the window in its queue, `at` is `null`. */
-export function markOf(
-  document: DocumentSnapshot | undefined,
-  { generation, window, nonce }: IncrementPlan,
-): { readonly at: Timestamp | null } | undefined {
-  const found = document?.get(`${generation === undefined ? "marks" : "direct.marks"}.${window}`);
-  return found?.nonces?.some((one: Bytes) => one.isEqual(Bytes.fromUint8Array(nonce))) && found;
 }
 
 /**

@@ -11,9 +11,7 @@ import {
   type QuerySnapshot,
   query,
   runTransaction,
-  type Timestamp,
   type Transaction,
-  type WriteBatch,
   waitForPendingWrites,
 } from "firebase/firestore";
 import {
@@ -26,13 +24,16 @@ import {
   type DirectWay,
   directWay,
   givenName,
-  type IncrementPlan,
   type ShardCountCache,
   valid,
   validName,
 } from "../../../core/src/index.ts";
+import type { Sent, Turn, Watcher } from "./call.ts";
 
-/** Names one counter. It is a value: it may be frozen, copied or kept in any state library. Calls for the same counter return the same object. */
+/**
+ * Names one counter. It is a plain value: it may be frozen, copied or kept in any state library. Calls for the same counter return the same
+ * object.
+ */
 export type CounterRef = CounterRefBase<Firestore>;
 
 /** What this client keeps of a counter, for all references to it. The build shortens names with an underscore. */
@@ -57,75 +58,6 @@ export interface Counter extends CounterRef {
   _hasNoShards?: boolean;
   /** While the shard count is read: resolves when it is known, or when writes no longer wait for it. */
   _reading?: Promise<void> | undefined;
-}
-
-/**
- * A call with `once`: resolves to `true` when it is committed or in the SDK's queue; to `undefined` if it has failed before.
- * `_counts` says whether it is to count afterwards; `undefined` if the outcome alone tells.
- */
-export type Sent = Promise<true | undefined> & {
-  _counts?: boolean | undefined;
-  /** Of an increment that has no outcome yet: its amount, and the outcome. */
-  _pending?: { readonly _by: number; readonly _outcome: Promise<Committed> } | undefined;
-};
-
-/** Where the writes of a call are. */
-export interface Queued {
-  /** Whether they are in the SDK's queue, which is that of the user who was signed in. */
-  _isQueued?: boolean;
-  /** Whether another user has signed in since. The SDK sends them when that user is back. */
-  _isAway?: boolean;
-}
-
-/** One call with `once`. */
-export interface Turn extends Queued {
-  readonly _once: string;
-  /** Whether this client has made no call with the `once` before. */
-  readonly _isFirst: boolean;
-  /** Whether the last call of this client with the `once`, this one or a later one, is an undo. */
-  _isUndone(): boolean;
-  /** Whether the next one may have begun. */
-  _isSent: boolean;
-  /** The call is in the SDK's queue or committed, or there is nothing to do: the next one may begin. */
-  _sent(): void;
-}
-
-export interface Watcher {
-  /** The client makes an increment or an undo. `outcome` rejects if the increment does not count. */
-  _track(call: IncrementCall, outcome: Promise<Committed>): void;
-  /** A call with `once` has begun, or has returned: it may wait for others, or for a read, before it writes. */
-  _callsChanged(turn: Turn, hasReturned?: boolean): void;
-  /** The sum that buffers have not written changes by an amount. */
-  _bufferedChanged(by: number): void;
-  /** Whether there is a watch, or was one until some seconds ago. */
-  _isWatched(): boolean;
-  /** How many watches get totals by HTTP, which have no marks of direct increments. */
-  _served?: number;
-}
-
-/** One call for an increment: what it does, and how that is being made. With `once`, its turn tells where its writes are. */
-export interface IncrementCall extends Queued {
-  readonly _by: number;
-  /** Of a call with `once`. */
-  _turn?: Turn | undefined;
-  /** Of an undo: what the entry names, a shard or `direct`. The commit deletes the entry. */
-  readonly _undoneShard?: string;
-  /** Of an undo: when the increment was made, perhaps by another tab; `null` while it is in the SDK's queue. */
-  readonly _undoneAt?: Timestamp | null;
-  /** Adds another write to the commit, given the path of the document that gets the increment. */
-  readonly _alsoWrite?: ((writer: WriteBatch, path: string) => unknown) | undefined;
-  /** The latest plan; `undefined` before the first. */
-  _plan?: IncrementPlan;
-  /** The plan whose writes a watch has seen in the SDK's queue. */
-  _shownPlan?: IncrementPlan;
-}
-
-/** A committed increment. */
-export interface Committed {
-  /** The path of the document that has it: a shard, or the counter document. */
-  readonly _path: string;
-  /** The server's timestamp of the write, or a later one, if it had to be looked up; `null` if its `once` had counted before. */
-  readonly _at: Timestamp | null | undefined;
 }
 
 /** Database → path → counter. */
@@ -157,7 +89,7 @@ export function counterOf(ref: CounterRef): Counter {
   const { firestore, id, path, type } = Object(ref);
   const known = counters.get(firestore) ?? {};
   try {
-    // A document has a path, too.
+    // A `DocumentReference` also has an `id` and a `path`, but it has a `type`.
     if (!type && path.endsWith(`/${id}`) && doc(firestore, path)) {
       known[path] ??= {
         firestore,

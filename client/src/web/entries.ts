@@ -1,7 +1,8 @@
 /** Reads whether an increment with `once` counts: the state of a like button. */
 import { type DocumentReference, doc, type FirestoreError, getDoc, getDocFromCache } from "firebase/firestore";
 import { type CounterObserver, entryPath, observing, validName } from "../../../core/src/index.ts";
-import { type CounterRef, counterDoc, counterOf, logFailure, type Turn } from "./counter.ts";
+import type { Turn } from "./call.ts";
+import { type CounterRef, counterDoc, counterOf, logFailure } from "./counter.ts";
 import { keepListening } from "./listening.ts";
 
 /**
@@ -49,12 +50,12 @@ export function onIncremented(
   /** The calls that have no outcome, in their order, and whether it counts after each. */
   const calls = new Map<Turn, boolean>();
   /** Those that the SDK has shown from its queue. From then on, it shows whether the user who is signed in has them there. */
-  const queued = new WeakSet<Turn>();
+  const seenInQueue = new WeakSet<Turn>();
   let shown: boolean | undefined;
   const show = () => {
     let state = stored;
     // Before a call is in the queue, and while it is refused and made again, the SDK shows what was before.
-    for (const [turn, counts] of calls) if (!turn._isQueued || !queued.has(turn)) state = counts;
+    for (const [turn, counts] of calls) if (!turn._isQueued || !seenInQueue.has(turn)) state = counts;
     if (state === undefined || state === shown || !watches.has(follow)) return;
     shown = state;
     next(state);
@@ -75,9 +76,9 @@ export function onIncremented(
     showSoon();
   };
   watches.add(follow);
-  const known = (exists: boolean) => {
+  const entryRead = (exists: boolean) => {
     stored = exists;
-    for (const [turn, counts] of calls) if (turn._isQueued && counts === exists) queued.add(turn);
+    for (const [turn, counts] of calls) if (turn._isQueued && counts === exists) seenInQueue.add(turn);
     show();
   };
   const stop = keepListening(
@@ -85,10 +86,10 @@ export function onIncremented(
     (entry) => {
       const exists = entry.exists();
       // The server's word that there is no entry follows that of an empty cache, which does not know; one that persists may know.
-      if (exists || !entry.metadata.fromCache || stored !== undefined) known(exists);
+      if (exists || !entry.metadata.fromCache || stored !== undefined) entryRead(exists);
       else
         getDocFromCache(entry.ref).then(
-          () => stored ?? known(false),
+          () => stored ?? entryRead(false),
           () => {},
         );
     },

@@ -9,9 +9,10 @@ import {
   validIncrement,
   validName,
 } from "../../../core/src/index.ts";
-import { addWrites, commitIncrement, makeIncrement, planFor } from "./commit.ts";
+import { commitIncrement, makeIncrement } from "./commit.ts";
 import { type CounterRef, counterOf, readFromServer, refreshShardCount } from "./counter.ts";
 import { inTurn } from "./turns.ts";
+import { addWrites, planFor } from "./writes.ts";
 
 /** An undo that the rules refuse is made again if the server's entry differs from what the client knew. */
 const MAX_UNDO_ATTEMPTS = 3;

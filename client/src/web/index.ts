@@ -67,8 +67,4 @@ export {
 export { getCounterRank, getTopCounters, type ListedCounter } from "./top.ts";
 export { getTopItems } from "./topItems.ts";
 export { countVisitor, getUniques } from "./visitors.ts";
-export {
-  type CounterWatchOptions,
-  onCounter,
-  type ServedCounterWatchOptions,
-} from "./watch.ts";
+export { type CounterWatchOptions, onCounter, type ServedCounterWatchOptions } from "./watch.ts";

@@ -45,6 +45,7 @@ export function keepListening(
               wake = recovery.wake;
               if (!hasEnded) end = recovery.retryLater(firestore, failedAt, begin);
             },
+            // Without the file, the watch stays ended.
             () => {},
           );
         if (isNew) failed(error);

@@ -20,8 +20,9 @@ import {
   withoutUse,
   withUse,
 } from "../../../core/src/index.ts";
+import type { Committed } from "./call.ts";
 import { doc, makeIncrement, serverTimestamp, writeBatch } from "./commit.ts";
-import { type Committed, type CounterRef, counter, counterDoc, counterOf, hasCode, readFromServer } from "./counter.ts";
+import { type CounterRef, counter, counterDoc, counterOf, hasCode, readFromServer } from "./counter.ts";
 import type { IncrementOptions } from "./increment.ts";
 
 /**

@@ -1,7 +1,7 @@
 /**
  * When a refused listener tries again. The SDK does not tell when a user signs in, a claim is new, or other rules are deployed. So a listener
- * that has failed for some time tries again after a quarter of that time; at once when the page is shown, focused or online again, and
- * when another listener of the database begins, as in most apps after sign-in. A hidden page waits until it is shown.
+ * tries again after a quarter of the time that it has failed, 1 to 60 s. It tries at once when the page is shown, focused or online, and when
+ * another listener of the database begins, as in most apps after sign-in. A hidden page waits until it is shown.
  *
  * The build makes this a file of its own, which is loaded with the first failure. Cost: a refused listener reads nothing.
  */

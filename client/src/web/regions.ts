@@ -21,7 +21,7 @@ import { type CounterRef, counter, counterDoc, counterOf, documentRead, logFailu
 import { incrementCounter } from "./increment.ts";
 import { keepListening } from "./listening.ts";
 import { type Choice, chooseRegion } from "./nearestRegion.ts";
-import { ownIncrements } from "./watch.ts";
+import { ownIncrements } from "./ownIncrements.ts";
 
 /** Options of {@link connectRegions}. */
 export interface RegionsOptions {
@@ -224,7 +224,12 @@ export function onGlobalCounter(
     if (part) {
       asOf[name] = at;
       const instant = microsOf(at);
-      part._totalRead({ total, asOf: instant, version: instant, source: fromCache ? "cache" : "server" });
+      part._totalRead({
+        total,
+        asOf: instant,
+        version: instant,
+        source: fromCache ? "cache" : name === listening ? "server" : "copy",
+      });
     } else if (at) others.set(name, { total, asOf: at });
   };
   const listen = async () => {

@@ -15,7 +15,7 @@ import {
   validName,
   validTake,
 } from "../../../core/src/index.ts";
-import { addWrites, planFor } from "./commit.ts";
+import type { Turn } from "./call.ts";
 import {
   type Counter,
   type CounterRef,
@@ -24,10 +24,10 @@ import {
   listFromServer,
   readFromServer,
   refreshShardCount,
-  type Turn,
 } from "./counter.ts";
 import { sumShards } from "./sum.ts";
 import { inTurn } from "./turns.ts";
+import { addWrites, planFor } from "./writes.ts";
 
 /** Options of {@link takeFromCounter}. */
 export interface TakeFromCounterOptions {

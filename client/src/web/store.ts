@@ -1,14 +1,15 @@
 /** A counter as a store, for Svelte and for `useSyncExternalStore` of React. */
 import type { FirestoreError } from "firebase/firestore";
-import { type CounterRef, counterOf } from "./counter.ts";
+import type { CounterRef } from "./counter.ts";
 import type { CounterSnapshot, ServedCounterSnapshot } from "./read.ts";
-import { type CounterWatchOptions, ownIncrements, type ServedCounterWatchOptions, watchCounter } from "./watch.ts";
+import { type CounterWatchOptions, type ServedCounterWatchOptions, watchCounter } from "./watch.ts";
 
 /** What is shown before the first total. */
 export interface InitialTotalOptions {
   /**
-   * The total that the page was rendered with: pass the `total` and `version` of `getCounter` of the server. Until a total arrives that is
-   * not older, it is shown, with this client's increments. A number has no version: it is shown until the server tells a total.
+   * The total that the page was rendered with: pass the `total` and `version` of `getCounter` of the server. It is shown, plus this
+   * client's increments, until a total with the same or a larger version arrives. A plain number has no version: it is shown until a
+   * total arrives from the server, not from the cache.
    */
   initialTotal?: number | { readonly total: number; readonly version: number } | undefined;
 }
@@ -59,9 +60,9 @@ export function counterStore(ref: CounterRef, options: CounterStoreOptions = {})
   let state = initial;
   let stop: (() => void) | undefined;
   const become = (next: CounterState) => {
-    // Before its first total, a new watch reports only whether increments are pending.
+    // Before its first snapshot, a new watch reports only `pending`, and perhaps a total.
     const { error: _, ...known } = state;
-    state = next.total === undefined ? { ...known, ...next } : next;
+    state = "asOf" in next ? next : { ...known, ...next };
     // One may end another.
     for (const subscriber of [...subscribers]) if (subscribers.has(subscriber)) subscriber(state);
   };
@@ -69,17 +70,14 @@ export function counterStore(ref: CounterRef, options: CounterStoreOptions = {})
     subscribe(next) {
       // A new function, because the same `next` may subscribe twice.
       const subscriber = (state: CounterState) => next(state);
-      subscribers.add(subscriber);
       // A new subscriber learns whether the watch works now.
       if (state.error) {
         stop?.();
         stop = undefined;
         become({});
       }
-      // It is older than any increment of this page.
-      const isOlder = { asOf: 0, source: "cache", hasMark: () => false } as const;
-      if (first && !stop) ownIncrements(counterOf(ref))._totalRead({ ...first, ...isOlder });
-      stop ??= watchCounter(ref, become, (error) => become({ ...state, error }), options);
+      subscribers.add(subscriber);
+      stop ??= watchCounter(ref, become, (error) => become({ ...state, error }), options, first);
       next(state);
       return () => {
         subscribers.delete(subscriber);

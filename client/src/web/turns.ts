@@ -2,7 +2,8 @@
  * The order of one client's calls with the same `once`: a like, its undo. A call begins when the one before is in the SDK's queue, which
  * keeps the order, or has an outcome. So an increment that tries one shard after another is not overtaken by its undo.
  */
-import type { Counter, Sent, Turn } from "./counter.ts";
+import type { Sent, Turn } from "./call.ts";
+import type { Counter } from "./counter.ts";
 
 /**
  * Makes a call with `once` after those before.

@@ -1,51 +1,25 @@
 /** Watches of a counter: its totals, and this client's own increments in between. */
-import {
-  collection,
-  type DocumentSnapshot,
-  doc,
-  type FirestoreError,
-  getDoc,
-  getDocFromCache,
-  onSnapshot,
-  type QueryDocumentSnapshot,
-  type Timestamp,
-  waitForPendingWrites,
-} from "firebase/firestore";
+import { type DocumentSnapshot, type FirestoreError, getDocFromCache } from "firebase/firestore";
 import {
   type CounterObserver,
-  DIRECT,
   DIRECT_WINDOWS,
   type HasMark,
   type IncrementPlan,
-  MAX_COMMIT_MS,
-  MAX_PUBLISH_DELAY_MS,
   microsOf,
   OptimisticTotal,
-  type OwnIncrement,
   observing,
   type ReadDirect,
-  setBackgroundTimer,
-  shardsPath,
+  type TotalRead,
   toServedSnapshot,
   toSnapshot,
+  UNPUBLISHED,
 } from "../../../core/src/index.ts";
-import { callSafely } from "../beacon/callSafely.ts";
-import { hasMark, markOf } from "./commit.ts";
-import {
-  type Committed,
-  type Counter,
-  type CounterRef,
-  counterDoc,
-  counterOf,
-  documentRead,
-  type IncrementCall,
-  logFailure,
-  type Turn,
-  type Watcher,
-} from "./counter.ts";
+import { type CounterRef, counterDoc, counterOf, documentRead, logFailure } from "./counter.ts";
 import { keepListening } from "./listening.ts";
+import { ownIncrements } from "./ownIncrements.ts";
 import type { CounterSnapshot, ServedCounterSnapshot } from "./read.ts";
 import { timeFor } from "./timeFor.ts";
+import { hasMark } from "./writes.ts";
 
 /** Options of a watch. */
 export interface CounterWatchOptions {
@@ -114,25 +88,36 @@ export function onCounter(
 }
 
 /**
- * As {@link onCounter}. Before the first snapshot, it also reports whether increments of this client are pending, and a total that is known
- * from elsewhere. With `via`, the states
- * are those of a {@link ServedCounterSnapshot}.
+ * As {@link onCounter}. Before the first snapshot, it also reports `pending`, and a total that another watch or the page's markup has
+ * given. With `via`, the states are those of a {@link ServedCounterSnapshot}.
+ *
+ * @param initialTotal - the total that the page was rendered with
  */
 export function watchCounter(
   ref: CounterRef,
   next: (state: Partial<CounterSnapshot>) => void,
   error: (error: FirestoreError) => void,
   { optimistic = true, via }: Partial<ServedCounterWatchOptions> = {},
+  initialTotal?: Pick<TotalRead, "total" | "version">,
 ): () => void {
   const counter = counterOf(ref);
   const watched = counterDoc(counter);
   const own = optimistic ? ownIncrements(counter) : undefined;
   const total = own ?? new OptimisticTotal();
+  // The page was rendered before this client made any increment.
+  if (initialTotal) total._totalRead({ ...initialTotal, asOf: 0, source: "cache", hasMark: () => false });
   /** The time that the server's clock is ahead of this device's, as far as it decides which windows are over. */
   let clockAhead = 0;
-  let asked: unknown;
+  let timedDocument: unknown;
   let published: Partial<Shown> | undefined;
   let shown = '{"pending":false}';
+  let stop: (() => void) | undefined;
+  let hasEnded = false;
+  let hasFailed = false;
+  let isListening = false;
+  /** Whether the SDK shows the document with writes that the server has not acknowledged. */
+  let isUnsent = false;
+  let isServed = false;
   const show = () => {
     const state: Partial<Shown> = { ...published };
     if (own) {
@@ -151,18 +136,18 @@ export function watchCounter(
     const latest: Shown | ServedCounterSnapshot = via
       ? toServedSnapshot(document, fromCache)
       : toSnapshot(document, fromCache, Date.now() + clockAhead, pending);
-    const isShown = total._totalRead({
+    const isAccepted = total._totalRead({
       ...latest,
-      asOf: microsOf(latest.asOf) || +!!document.get("direct") / 2,
+      asOf: microsOf(latest.asOf) || (document.get("direct") ? UNPUBLISHED : 0),
       // To pending increments, the SDK adds what it showed before.
-      source: via ? "http" : fromCache || pending ? "cache" : "server",
+      source: via ? "copy" : fromCache || pending ? "cache" : "server",
       hasMark,
     });
-    if (!isShown) return;
+    if (!isAccepted) return;
     published = latest;
     show();
-    if (via || fromCache || document === asked) return;
-    asked = document;
+    if (via || fromCache || document === timedDocument) return;
+    timedDocument = document;
     timeFor(ref, [document]).then((now) => {
       if (now) clockAhead = now - Date.now();
       if (now && published === latest && !hasEnded) read(document, fromCache, pending, hasMark);
@@ -171,7 +156,7 @@ export function watchCounter(
   const received = (snapshot: DocumentSnapshot) => {
     const { fromCache, hasPendingWrites } = snapshot.metadata;
     const direct: ReadDirect = snapshot.get("direct");
-    own?._documentShown(snapshot);
+    own?._documentChanged(snapshot);
     isUnsent = hasPendingWrites;
     // The SDK has added this client's increments to a document that it does not have.
     if (direct && direct.open === undefined) return show();
@@ -202,7 +187,7 @@ export function watchCounter(
       (reason) => {
         listens(false);
         hasFailed = true;
-        own?._documentShown();
+        own?._documentChanged();
         error(reason);
       },
     );
@@ -211,22 +196,15 @@ export function watchCounter(
       end();
     };
   };
-  let stop: (() => void) | undefined;
-  let hasEnded = false;
-  let hasFailed = false;
-  let isListening = false;
-  /** Whether the SDK shows the document with writes that the server has not acknowledged. */
-  let isUnsent = false;
-  let isServed = false;
-  const beServed = (now: boolean) => {
+  const setServed = (now: boolean) => {
     if (own && isServed !== now) own._served += now ? 1 : -1;
     isServed = now;
   };
   const fallBack = () => {
-    beServed(false);
+    setServed(false);
     if (!hasEnded) listen();
   };
-  beServed(!!via);
+  setServed(!!via);
   if (via)
     import("./totals.ts").then(({ watchTotals }) => {
       if (!hasEnded) stop = watchTotals(via, ref.id, (document) => read(document, false), fallBack);
@@ -235,7 +213,7 @@ export function watchCounter(
   const leave = own?._subscribe(show);
   return () => {
     hasEnded = true;
-    beServed(false);
+    setServed(false);
     stop?.();
     leave?.();
   };
@@ -247,186 +225,6 @@ interface Fields {
 
 /** A snapshot of the counter document; with `via`, without the fields that `totals` does not tell. */
 type Shown = { -readonly [Field in keyof CounterSnapshot]: CounterSnapshot[Field] };
-
-/** The increments of this client to one counter, shown in every view of the counter. */
-class OwnIncrements extends OptimisticTotal implements Watcher {
-  _served = 0;
-  readonly #counter: Counter;
-  readonly #views = new Set<() => void>();
-  #stopCaching: (() => void) | undefined;
-  #notifyTimer: unknown;
-  /** Calls with `once` that have not returned. */
-  readonly #turns = new Set<Turn>();
-  /** Calls without an outcome, and their increments. */
-  readonly #calls = new Map<IncrementCall, readonly OwnIncrement[]>();
-  /** The counter's documents as the SDK shows them: with the writes in the queue of the user who is signed in. */
-  #document: DocumentSnapshot | undefined;
-  #shards: readonly QueryDocumentSnapshot[] = [];
-  /** Until the writes in the SDK's queue have an outcome, if some are of this counter. */
-  #unsent: Promise<void> | undefined;
-
-  constructor(counter: Counter) {
-    super();
-    this.#counter = counter;
-  }
-
-  /** Calls a view after each change. @returns a function that ends it */
-  _subscribe(view: () => void): () => void {
-    // A listener to the cache alone, at no cost: meanwhile the cache keeps the shards that this client writes, and with
-    // them the server's timestamps.
-    this.#stopCaching ??= onSnapshot(
-      collection(this.#counter.firestore, shardsPath(this.#counter.path)),
-      { source: "cache" },
-      ({ docs }) => {
-        this.#shards = docs;
-        this.#usersMayDiffer();
-        // These may be writes of another tab, or of this page before a reload. A listener to the cache does not hear of their outcome.
-        if (docs.some((shard) => shard.get("at") === null)) {
-          const unsent = waitForPendingWrites(this.#counter.firestore).catch(() => {});
-          this.#unsent = unsent;
-          unsent.then(() => {
-            if (this.#unsent === unsent) this.#unsent = undefined;
-            this.#notifyViews();
-          });
-        }
-      },
-      // `terminate` of the database ends it.
-      () => {},
-    );
-    this.#views.add(view);
-    // A new view shows increments that are pending already.
-    this.#notifyViews();
-    return () => {
-      this.#views.delete(view);
-      // A view that is created again soon still finds the pending increments.
-      setBackgroundTimer(() => {
-        if (this.#views.size > 0) return;
-        this.#stopCaching?.();
-        this.#stopCaching = undefined;
-      }, MAX_PUBLISH_DELAY_MS);
-    };
-  }
-
-  _isWatched(): boolean {
-    return !!this.#stopCaching;
-  }
-
-  override get _pending(): boolean {
-    return super._pending || !!this.#unsent || [...this.#turns].some(({ _isAway }) => !_isAway);
-  }
-
-  _callsChanged(turn: Turn, hasReturned?: boolean): void {
-    if (hasReturned) this.#turns.delete(turn);
-    else this.#turns.add(turn);
-    this.#notifyViews();
-  }
-
-  /** A watch shows another state of the counter document, or none. */
-  _documentShown(document?: DocumentSnapshot): void {
-    this.#document = document;
-    this.#usersMayDiffer();
-  }
-
-  /**
-   * Finds the increments that wait in the queue of another user: their marks have gone from the documents as the SDK shows them, though
-   * they have no outcome. When that user is back, the marks are, too.
-   */
-  #usersMayDiffer(): void {
-    for (const [call, made] of this.#calls) {
-      const { _plan: plan, _turn } = call;
-      const queued = _turn ?? call;
-      if (!plan || !queued._isQueued) continue;
-      const document =
-        plan.generation === undefined ? this.#shards.find(({ ref }) => ref.path === plan.path) : this.#document;
-      // Without `at`, the write is in the queue. Or it is committed, and the total has it.
-      const isShown = markOf(document, plan)?.at === null;
-      if (isShown) {
-        if (queued._isAway) for (const own of made) this._incrementBack(own);
-        call._shownPlan = plan;
-      }
-      queued._isAway = !isShown && call._shownPlan === plan;
-    }
-    this._settle();
-    this.#notifyViews();
-  }
-
-  override _bufferedChanged(by: number): void {
-    super._bufferedChanged(by);
-    this.#notifyViews();
-  }
-
-  /** Cost: none, because the cache has the commit time; 1 read if the cache has lost it. */
-  async _track(call: IncrementCall, outcome: Promise<Committed>): Promise<void> {
-    const once = call._turn?._once;
-    const undone = this.#undone(call);
-    const made = undone ? [undone] : [];
-    made.push(this._incrementMade(call._by, once, !!call._undoneShard, call));
-    const committed = (latest: number) => {
-      for (const own of made) this._incrementCommitted(own, own === undone ? Math.min(own._latest, latest) : latest);
-      this.#notifyViews();
-    };
-    const forget = () => {
-      for (const own of [...made].reverse()) this._incrementRefused(own);
-      this.#notifyViews();
-    };
-    this.#calls.set(call, made);
-    this.#notifyViews();
-    const sentAt = performance.now();
-    try {
-      const { _path, _at } = await outcome.finally(() => {
-        this.#calls.delete(call);
-        (call._turn ?? call)._isAway = false;
-      });
-      // It had counted before; or no view is left that could show the increment.
-      if (_at === null || !this._isWatched()) return forget();
-      // Its mark tells which totals include it.
-      if (call._plan?.generation !== undefined) return committed(0);
-      // The timestamp is from the start of the commit, whose end is within the round trip.
-      const start = microsOf(_at || (await this.#readTimestamp(_path)));
-      committed(start + Math.min(performance.now() - sentAt, MAX_COMMIT_MS) * 1_000);
-      // A total between both bounds may include the increment or not. It does if no other total has followed by then.
-      setBackgroundTimer(() => committed(start), MAX_PUBLISH_DELAY_MS);
-    } catch {
-      forget();
-    }
-  }
-
-  /** What an undo undoes, if this page has not made it: another tab, or this page before a reload. A total may lack it. */
-  #undone({ _by, _turn, _undoneShard, _undoneAt, ...call }: IncrementCall): OwnIncrement | undefined {
-    // The counter document has what is direct and sent.
-    if (_undoneAt === undefined || this._hasOnce(_turn?._once) || (_undoneAt && _undoneShard === DIRECT)) return;
-    const at = microsOf(_undoneAt);
-    const undone = this._incrementMade(-_by, _turn?._once, false, { ...call, _turn }, at);
-    // Most commits take less than the next total.
-    if (at) this._incrementCommitted(undone, at);
-    return undone;
-  }
-
-  /** Reads the server's timestamp of this write, or of a later one on the same shard. */
-  async #readTimestamp(path: string): Promise<Timestamp> {
-    const shard = doc(this.#counter.firestore, path);
-    const at = (snapshot?: DocumentSnapshot) => snapshot?.get("at", { serverTimestamps: "previous" });
-    // A cache that lacks the shard shows later writes that are pending, and no time.
-    return at(await getDocFromCache(shard).catch(() => undefined)) ?? at(await getDoc(shard));
-  }
-
-  /** Calls the views once for all changes of this turn of the event loop, after the code that made them. */
-  #notifyViews(): void {
-    this.#notifyTimer ??= setTimeout(() => {
-      this.#notifyTimer = undefined;
-      for (const view of this.#views) callSafely(view);
-    });
-  }
-}
-
-export function ownIncrements(counter: Counter): OwnIncrements {
-  if (!counter._watcher) {
-    const own = new OwnIncrements(counter);
-    own._bufferedChanged(counter._buffered ?? 0);
-    counter._watcher = own;
-  }
-  return counter._watcher as OwnIncrements;
-}
 
 /** Whether the marks of the increment's generation may have been removed. */
 function isTooOld({ generation = 0 }: IncrementPlan, direct: ReadDirect): boolean {

@@ -15,7 +15,7 @@ import type { Change, Database, QueryPlan, Version, Write } from "../model/datab
 import type { Micros } from "../model/values.ts";
 import type { Process } from "../scheduler.ts";
 
-/** One database or several regions; clients that watch; a step that fails for long; one kind of fault at its worst; old apps; calm counters. */
+/** One database or several regions; clients that watch; a step that fails for long; one kind of fault at its worst; old apps; calm counters; users of one device. */
 export type World = "one database" | "failing" | "regions" | "watches" | "worst" | "adopted" | "calm" | "users";
 
 /** Who commits, and how. The name of a process says what it is: `instance 0`, `server 1`, `client 2`, `reset`, `import`. */

@@ -1,7 +1,7 @@
 /**
- * What tabs show to the user who is signed in. A total is one that the server has had, no older one than the tab has shown before, with
- * the increments of this user that it may lack: each of this page is in it from the call on, until it has failed; of another page or tab,
- * it may be. The increments of other users are in it only as the server has them. A user who likes changes a total by one at most.
+ * What tabs show to the user who is signed in. A total is one that the server has had, and none older than the tab showed before, plus
+ * this page's own increments, each from the call until it has failed. Those of the user's other tabs may be in it. Those of other users
+ * are in it only as the server has them. A user who likes changes a total by one at most.
  */
 import { MAX_PUBLISH_DELAY_MS } from "../../../core/src/index.ts";
 import { type Fields, isMap, type Micros, microsOf } from "../model/values.ts";

@@ -1,0 +1,206 @@
+/** This client's increments of one counter, until totals include them: when each was committed, and whose queue has it. */
+import {
+  collection,
+  type DocumentSnapshot,
+  doc,
+  getDoc,
+  getDocFromCache,
+  onSnapshot,
+  type QueryDocumentSnapshot,
+  type Timestamp,
+  waitForPendingWrites,
+} from "firebase/firestore";
+import {
+  DIRECT,
+  MAX_COMMIT_MS,
+  MAX_PUBLISH_DELAY_MS,
+  microsOf,
+  OptimisticTotal,
+  type OwnIncrement,
+  setBackgroundTimer,
+  shardsPath,
+} from "../../../core/src/index.ts";
+import { callSafely } from "../beacon/callSafely.ts";
+import { type Committed, type IncrementCall, queueStateOf, type Turn, type Watcher } from "./call.ts";
+import type { Counter } from "./counter.ts";
+import { markOf } from "./writes.ts";
+
+/** The increments of this client to one counter, shown in every view of the counter. */
+class OwnIncrements extends OptimisticTotal implements Watcher {
+  _served = 0;
+  readonly #counter: Counter;
+  readonly #views = new Set<() => void>();
+  #stopCaching: (() => void) | undefined;
+  #notifyTimer: unknown;
+  /** Calls with `once` that have not returned. */
+  readonly #turns = new Set<Turn>();
+  /** Calls without an outcome, and their increments. */
+  readonly #calls = new Map<IncrementCall, readonly OwnIncrement[]>();
+  /** The counter's documents as the SDK shows them: with the writes in the queue of the user who is signed in. */
+  #document: DocumentSnapshot | undefined;
+  #shards: readonly QueryDocumentSnapshot[] = [];
+  /** Set while the SDK's queue has writes of this counter's shards. Resolves when the queue is empty. */
+  #unsent: Promise<void> | undefined;
+
+  constructor(counter: Counter) {
+    super();
+    this.#counter = counter;
+  }
+
+  /** Calls a view after each change. @returns a function that ends it */
+  _subscribe(view: () => void): () => void {
+    // A listener to the cache alone, at no cost: meanwhile the cache keeps the shards that this client writes, and with
+    // them the server's timestamps.
+    this.#stopCaching ??= onSnapshot(
+      collection(this.#counter.firestore, shardsPath(this.#counter.path)),
+      { source: "cache" },
+      ({ docs }) => {
+        this.#shards = docs;
+        this.#findOtherUsersCalls();
+        // These may be writes of another tab, or of this page before a reload. A listener to the cache does not hear of their outcome.
+        if (docs.some((shard) => shard.get("at") === null)) {
+          const unsent = waitForPendingWrites(this.#counter.firestore).catch(() => {});
+          this.#unsent = unsent;
+          unsent.then(() => {
+            if (this.#unsent === unsent) this.#unsent = undefined;
+            this.#notifyViews();
+          });
+        }
+      },
+      // `terminate` of the database ends it.
+      () => {},
+    );
+    this.#views.add(view);
+    // A new view shows increments that are pending already.
+    this.#notifyViews();
+    return () => {
+      this.#views.delete(view);
+      // A view that is created again soon still finds the pending increments.
+      setBackgroundTimer(() => {
+        if (this.#views.size > 0) return;
+        this.#stopCaching?.();
+        this.#stopCaching = undefined;
+      }, MAX_PUBLISH_DELAY_MS);
+    };
+  }
+
+  _isWatched(): boolean {
+    return !!this.#stopCaching;
+  }
+
+  override get _pending(): boolean {
+    return super._pending || !!this.#unsent || [...this.#turns].some(({ _isAway }) => !_isAway);
+  }
+
+  _callsChanged(turn: Turn, hasReturned?: boolean): void {
+    if (hasReturned) this.#turns.delete(turn);
+    else this.#turns.add(turn);
+    this.#notifyViews();
+  }
+
+  /** A watch shows another state of the counter document, or none. */
+  _documentChanged(document?: DocumentSnapshot): void {
+    this.#document = document;
+    this.#findOtherUsersCalls();
+  }
+
+  /**
+   * Finds the increments that wait in the queue of another user: their marks have gone from the documents as the SDK shows them, though
+   * they have no outcome. When that user is back, the marks are, too.
+   */
+  #findOtherUsersCalls(): void {
+    for (const [call, made] of this.#calls) {
+      const { _plan: plan } = call;
+      const queued = queueStateOf(call);
+      if (!plan || !queued._isQueued) continue;
+      const document =
+        plan.generation === undefined ? this.#shards.find(({ ref }) => ref.path === plan.path) : this.#document;
+      // In the queue, its window has no `at`. With `at`, it is committed.
+      const isShown = markOf(document, plan)?.at === null;
+      if (isShown) {
+        if (queued._isAway) for (const own of made) this._ownerReturned(own);
+        call._shownPlan = plan;
+      }
+      queued._isAway = !isShown && call._shownPlan === plan;
+    }
+    this._settle();
+    this.#notifyViews();
+  }
+
+  override _bufferedChanged(by: number): void {
+    super._bufferedChanged(by);
+    this.#notifyViews();
+  }
+
+  /** Cost: none, because the cache has the commit time; 1 read if the cache has lost it. */
+  async _track(call: IncrementCall, outcome: Promise<Committed>): Promise<void> {
+    const once = call._turn?._once;
+    const undone = this.#undone(call);
+    const made = undone ? [undone] : [];
+    made.push(this._incrementMade(call._by, once, !!call._undoneShard, call));
+    const committed = (latest: number) => {
+      for (const own of made) this._incrementCommitted(own, own === undone ? Math.min(own._latest, latest) : latest);
+      this.#notifyViews();
+    };
+    const forget = () => {
+      for (const own of [...made].reverse()) this._incrementRefused(own);
+      this.#notifyViews();
+    };
+    this.#calls.set(call, made);
+    this.#notifyViews();
+    const sentAt = performance.now();
+    try {
+      const { _path, _at } = await outcome.finally(() => {
+        this.#calls.delete(call);
+        queueStateOf(call)._isAway = false;
+      });
+      // It had counted before; or no view is left that could show the increment.
+      if (_at === null || !this._isWatched()) return forget();
+      // Its mark tells which totals include it.
+      if (call._plan?.generation !== undefined) return committed(0);
+      // The timestamp is from the start of the commit, whose end is within the round trip.
+      const start = microsOf(_at || (await this.#readTimestamp(_path)));
+      committed(start + Math.min(performance.now() - sentAt, MAX_COMMIT_MS) * 1_000);
+      // A total between both bounds may include the increment or not. It does if no other total has followed by then.
+      setBackgroundTimer(() => committed(start), MAX_PUBLISH_DELAY_MS);
+    } catch {
+      forget();
+    }
+  }
+
+  /** What an undo undoes, if this page has not made it: another tab, or this page before a reload. A total may lack it. */
+  #undone({ _by, _turn, _undoneShard, _undoneAt, ...call }: IncrementCall): OwnIncrement | undefined {
+    // The counter document has a committed direct increment.
+    if (_undoneAt === undefined || this._hasOnce(_turn?._once) || (_undoneAt && _undoneShard === DIRECT)) return;
+    const at = microsOf(_undoneAt);
+    const undone = this._incrementMade(-_by, _turn?._once, false, { ...call, _turn }, at);
+    // Its commit most likely ended before the next total.
+    if (at) this._incrementCommitted(undone, at);
+    return undone;
+  }
+
+  /** Reads the server's timestamp of this write, or of a later one on the same shard. */
+  async #readTimestamp(path: string): Promise<Timestamp> {
+    const shard = doc(this.#counter.firestore, path);
+    const at = (snapshot?: DocumentSnapshot) => snapshot?.get("at", { serverTimestamps: "previous" });
+    // A cache that lacks the shard shows later writes that are pending, and no time.
+    return at(await getDocFromCache(shard).catch(() => undefined)) ?? at(await getDoc(shard));
+  }
+
+  /** Calls the views once for all changes of this turn of the event loop, after the code that made them. */
+  #notifyViews(): void {
+    this.#notifyTimer ??= setTimeout(() => {
+      this.#notifyTimer = undefined;
+      for (const view of this.#views) callSafely(view);
+    });
+  }
+}
+
+export function ownIncrements(counter: Counter): OwnIncrements {
+  if (!counter._watcher) {
+    const own = new OwnIncrements(counter);
+    own._bufferedChanged(counter._buffered ?? 0);
+    counter._watcher = own;
+  }
+  return counter._watcher as OwnIncrements;
+}
