@@ -108,7 +108,7 @@ test("a store keeps its total when the next subscriber finds an increment pendin
   stopB();
 });
 
-test.each(["a number", "with its version"])(
+test.each(["a number", "with its version", "without own increments"])(
   "a total that a server rendered is followed by none that is older: %s",
   async (how) => {
     const page = client();
@@ -132,7 +132,7 @@ test.each(["a number", "with its version"])(
     await goOnline(page.db);
     await until(() => told.at(-1)?.fromCache === false, "the server's total");
     await increment;
-    expect(new Set(told.map(({ total }) => total))).toEqual(new Set([100, 101]));
+    expect(Math.min(...told.map(({ total = 0 }) => total))).toBe(100);
     stop();
     keepInCache();
     await page.close();

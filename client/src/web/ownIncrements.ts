@@ -169,11 +169,13 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
   }
 
   /** What an undo undoes, if this page has not made it: another tab, or this page before a reload. A total may lack it. */
-  #undone({ _by, _turn, _undoneShard, _undoneAt, ...call }: IncrementCall): OwnIncrement | undefined {
+  #undone(call: IncrementCall): OwnIncrement | undefined {
+    const { _by, _turn, _undoneShard, _undoneAt } = call;
     // The counter document has a committed direct increment.
     if (_undoneAt === undefined || this._hasOnce(_turn?._once) || (_undoneAt && _undoneShard === DIRECT)) return;
     const at = microsOf(_undoneAt);
-    const undone = this._incrementMade(-_by, _turn?._once, false, { ...call, _turn }, at);
+    // If it is in the counter document's queue, too, the mark of the undo decides for both.
+    const undone = this._incrementMade(-_by, _turn?._once, false, call, at);
     // Its commit most likely ended before the next total.
     if (at) this._incrementCommitted(undone, at);
     return undone;
