@@ -15,12 +15,18 @@ export function Views({ connection, visible }: { connection: Connection; visible
   useEffect(() => {
     if (isCounted) return;
     isCounted = true;
-    trackWrite(() => incrementCounter(views)).catch(() => {});
-    // Not in the same commit, since the view does not wait for Auth.
-    loadAuthSession(connection)
-      .then((session) => session.ensureUser())
-      .then((uid) => trackWrite(() => countVisitor(views, uid)))
-      .catch(() => {});
+    const count = () => {
+      trackWrite(() => incrementCounter(views)).catch(() => {});
+      // Not in the same commit, since the view does not wait for Auth.
+      loadAuthSession(connection)
+        .then((session) => session.ensureUser())
+        .then((uid) => trackWrite(() => countVisitor(views, uid)))
+        .catch(() => {});
+    };
+    // Chrome may prerender a page that no user opens.
+    const isShown = !("prerendering" in document && document.prerendering);
+    if (isShown) count();
+    else document.addEventListener("prerenderingchange", count, { once: true });
   }, [connection, views]);
   return (
     <div>
