@@ -61,10 +61,10 @@ export interface TotalRead {
   /** Later totals have larger ones. Without a version, a total is newer than any from the cache, and older than any other. */
   readonly version: number | undefined;
   /**
-   * The server's listener tells the newest total, and that a counter was deleted. One from this device's cache or the page's markup may be
-   * older than another, and so may a copy: by HTTP, or what one region knows of another.
+   * The server's listener tells the newest total, and that a counter was deleted. One from this device's cache or of the page as it was
+   * rendered may be older than another, and so may a copy: by HTTP, or what one region knows of another.
    */
-  readonly source: "server" | "cache" | "copy";
+  readonly source: "server" | "cache" | "page" | "copy";
   /** Tells which direct increments the total includes. */
   readonly hasMark?: HasMark | undefined;
 }
@@ -93,6 +93,8 @@ export class OptimisticTotal {
   #isCached = true;
   #hasMark: HasMark = () => false;
   #hasRefused = false;
+  /** Whether the total is that of a page which may have been rendered after some of these increments. */
+  #mayIncludeAll = false;
 
   /** The total to show. */
   get _total(): number {
@@ -168,11 +170,12 @@ export class OptimisticTotal {
     if (asOf < this.#asOf && isFromServer)
       this.#own = this.#own.filter(({ _latest }) => _latest === Number.POSITIVE_INFINITY);
     if (!this._isRead) this.#shown = total + this.#buffered;
-    this.#isCached &&= source === "cache";
+    this.#isCached &&= source === "cache" || source === "page";
+    this.#mayIncludeAll = source === "page" && this._isRead;
     if (this.#isCached) for (const own of this.#own) own._earliest = Math.max(own._earliest, asOf + 1);
     this._isRead = true;
     this.#published = total;
-    this.#asOf = asOf;
+    if (source !== "page") this.#asOf = asOf;
     this.#version = version;
     this.#hasMark = hasMark;
     this._settle();
@@ -225,7 +228,7 @@ export class OptimisticTotal {
   }
 
   #mayBeIncluded({ _call, _earliest }: OwnIncrement): boolean {
-    return _call?._plan?.generation === undefined && _earliest <= this.#asOf;
+    return this.#mayIncludeAll || (_call?._plan?.generation === undefined && _earliest <= this.#asOf);
   }
 }
 
@@ -237,7 +240,7 @@ function isHere({ _call }: OwnIncrement): boolean {
 /** Whether a total is older than the known one. One of unknown version is newer than those of the cache alone. */
 function isOlder(version: number | undefined, known: number | undefined, source: TotalRead["source"]): boolean {
   if (version !== undefined && known !== undefined) return version < known;
-  return source === "cache";
+  return source !== "copy";
 }
 
 /** What each increment adds: of two in a row with the same `once`, or two undos, the second one adds nothing. */

@@ -29,6 +29,8 @@ export interface Turn extends QueueState {
   _isUndone(): boolean;
   /** Whether the next one may have begun. */
   _isSent: boolean;
+  /** Whether the next one waits for the outcome. */
+  _waits?: boolean;
   /** The call is in the SDK's queue or committed, or there is nothing to do: the next one may begin. */
   _sent(): void;
 }
@@ -60,7 +62,7 @@ export interface IncrementCall extends QueueState {
   /** The latest plan; `undefined` before the first. */
   _plan?: IncrementPlan;
   /** The plan whose writes a watch has seen in the SDK's queue. */
-  _shownPlan?: IncrementPlan;
+  _shownPlan?: IncrementPlan | undefined;
 }
 
 /** A committed increment. */

@@ -107,13 +107,14 @@ export async function undoIncrement(ref: CounterRef, once: string): Promise<void
       try {
         const by = found.get("by");
         // A take does not wait in the SDK's queue, so it waits here until its undo is committed.
-        const own = by < 0 ? { ...turn, _sent() {} } : turn;
+        turn._waits = by < 0;
         const [_undoneShard, _undoneAt] = [found.get("shard"), found.get("at")];
-        if (found.exists()) return await commitIncrement(counter, { _by: -by, _turn: own, _undoneShard, _undoneAt });
+        if (found.exists()) return await commitIncrement(counter, { _by: -by, _turn: turn, _undoneShard, _undoneAt });
       } catch (error) {
         if ((error as CounterError).code !== "counter/permission-denied" || attempt === MAX_UNDO_ATTEMPTS) throw error;
       }
       // Before a read that may last until the device is online.
+      turn._waits = false;
       turn._sent();
       // The cache has no entry or an old one: another device, or an undo that was pending, has changed it.
       found = await readFromServer(entry, LOOKUP_ATTEMPTS);

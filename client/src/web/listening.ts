@@ -32,6 +32,8 @@ export function keepListening(
       document,
       { includeMetadataChanges: true },
       (snapshot) => {
+        // Before a refusal, the cache answers.
+        if (failedAt && snapshot.metadata.fromCache) return;
         failedAt = 0;
         next(snapshot);
       },
@@ -45,8 +47,12 @@ export function keepListening(
               wake = recovery.wake;
               if (!hasEnded) end = recovery.retryLater(firestore, failedAt, begin);
             },
-            // Without the file, the watch stays ended.
-            () => {},
+            // Without the file, such as after a deployment of the app.
+            () => {
+              if (hasEnded) return;
+              const timer = setTimeout(begin, 60_000);
+              end = () => clearTimeout(timer);
+            },
           );
         if (isNew) failed(error);
       },

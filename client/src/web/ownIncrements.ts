@@ -1,17 +1,18 @@
 /** This client's increments of one counter, until totals include them: when each was committed, and whose queue has it. */
 import {
+  Bytes,
   collection,
   type DocumentSnapshot,
   doc,
   getDoc,
   getDocFromCache,
   onSnapshot,
-  type QueryDocumentSnapshot,
   type Timestamp,
   waitForPendingWrites,
 } from "firebase/firestore";
 import {
   DIRECT,
+  type IncrementPlan,
   MAX_COMMIT_MS,
   MAX_PUBLISH_DELAY_MS,
   microsOf,
@@ -23,7 +24,7 @@ import {
 import { callSafely } from "../beacon/callSafely.ts";
 import { type Committed, type IncrementCall, queueStateOf, type Turn, type Watcher } from "./call.ts";
 import type { Counter } from "./counter.ts";
-import { markOf } from "./writes.ts";
+import { marksField } from "./writes.ts";
 
 /** The increments of this client to one counter, shown in every view of the counter. */
 class OwnIncrements extends OptimisticTotal implements Watcher {
@@ -38,7 +39,8 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
   readonly #calls = new Map<IncrementCall, readonly OwnIncrement[]>();
   /** The counter's documents as the SDK shows them: with the writes in the queue of the user who is signed in. */
   #document: DocumentSnapshot | undefined;
-  #shards: readonly QueryDocumentSnapshot[] = [];
+  /** By path; `undefined` before the first snapshot. */
+  #shards: ReadonlyMap<string, DocumentSnapshot> | undefined;
   /** Set while the SDK's queue has writes of this counter's shards. Resolves when the queue is empty. */
   #unsent: Promise<void> | undefined;
 
@@ -49,13 +51,14 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
 
   /** Calls a view after each change. @returns a function that ends it */
   _subscribe(view: () => void): () => void {
+    if (this.#views.size === 0) this.#expectQueued();
     // A listener to the cache alone, at no cost: meanwhile the cache keeps the shards that this client writes, and with
     // them the server's timestamps.
     this.#stopCaching ??= onSnapshot(
       collection(this.#counter.firestore, shardsPath(this.#counter.path)),
       { source: "cache" },
       ({ docs }) => {
-        this.#shards = docs;
+        this.#shards = new Map(docs.map((shard) => [shard.ref.path, shard]));
         this.#findOtherUsersCalls();
         // These may be writes of another tab, or of this page before a reload. A listener to the cache does not hear of their outcome.
         if (docs.some((shard) => shard.get("at") === null)) {
@@ -104,6 +107,13 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
     this.#findOtherUsersCalls();
   }
 
+  /** Listeners that begin now show what is in the queue, unless another user has signed in since. */
+  #expectQueued(): void {
+    this.#document = undefined;
+    this.#shards = undefined;
+    for (const call of this.#calls.keys()) if (queueStateOf(call)._isQueued) call._shownPlan = call._plan;
+  }
+
   /**
    * Finds the increments that wait in the queue of another user: their marks have gone from the documents as the SDK shows them, though
    * they have no outcome. When that user is back, the marks are, too.
@@ -112,11 +122,10 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
     for (const [call, made] of this.#calls) {
       const { _plan: plan } = call;
       const queued = queueStateOf(call);
-      if (!plan || !queued._isQueued) continue;
-      const document =
-        plan.generation === undefined ? this.#shards.find(({ ref }) => ref.path === plan.path) : this.#document;
+      const isDirect = plan?.generation !== undefined;
+      if (!plan || !queued._isQueued || !(isDirect ? this.#document : this.#shards)) continue;
       // In the queue, its window has no `at`. With `at`, it is committed.
-      const isShown = markOf(document, plan)?.at === null;
+      const isShown = windowWithMark(isDirect ? this.#document : this.#shards?.get(plan.path), plan)?.at === null;
       if (isShown) {
         if (queued._isAway) for (const own of made) this._ownerReturned(own);
         call._shownPlan = plan;
@@ -205,4 +214,30 @@ export function ownIncrements(counter: Counter): OwnIncrements {
     counter._watcher = own;
   }
   return counter._watcher as OwnIncrements;
+}
+
+/** A window of marks. `at` is `null` while the SDK's queue has writes of the window. */
+interface MarksWindow {
+  readonly at: Timestamp | null | undefined;
+  /** In Base64. */
+  readonly nonces: ReadonlySet<string>;
+}
+
+/** Field → window. Each read of the field converts all marks, and there is one for each pending increment. */
+const windows = new WeakMap<DocumentSnapshot, Record<string, MarksWindow>>();
+
+/** The window of a document that has the mark of an increment. */
+export function windowWithMark(
+  document: DocumentSnapshot | undefined,
+  { generation, window, nonce }: IncrementPlan,
+): MarksWindow | undefined {
+  if (!document) return undefined;
+  const field = `${marksField(generation)}.${window}`;
+  const known = windows.get(document) ?? {};
+  windows.set(document, known);
+  if (!known[field]) {
+    const { at, nonces = [] } = document.get(field) ?? {};
+    known[field] = { at, nonces: new Set(nonces.map((one: Bytes) => one.toBase64())) };
+  }
+  return known[field].nonces.has(Bytes.fromUint8Array(nonce).toBase64()) ? known[field] : undefined;
 }

@@ -60,7 +60,7 @@ test("totals come from the URL, with increments via ingest at once, until a tota
   expect(last()).toEqual({
     total: 10,
     asOf: Timestamp.fromMillis(1_000),
-    version: 1_000_000,
+    version: 1_000_999,
     pending: false,
     fromCache: false,
   });

@@ -29,6 +29,7 @@ export function inTurn<T>(
     _isUndone: () => (_turns.get(once) as Sent)._counts === false,
     _isSent: false,
     _sent() {
+      if (turn._waits) return;
       turn._isSent = true;
       end(true);
     },

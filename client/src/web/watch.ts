@@ -16,10 +16,9 @@ import {
 } from "../../../core/src/index.ts";
 import { type CounterRef, counterDoc, counterOf, documentRead, logFailure } from "./counter.ts";
 import { keepListening } from "./listening.ts";
-import { ownIncrements } from "./ownIncrements.ts";
+import { ownIncrements, windowWithMark } from "./ownIncrements.ts";
 import type { CounterSnapshot, ServedCounterSnapshot } from "./read.ts";
 import { timeFor } from "./timeFor.ts";
-import { hasMark } from "./writes.ts";
 
 /** Options of a watch. */
 export interface CounterWatchOptions {
@@ -104,8 +103,7 @@ export function watchCounter(
   const watched = counterDoc(counter);
   const own = optimistic ? ownIncrements(counter) : undefined;
   const total = own ?? new OptimisticTotal();
-  // The page was rendered before this client made any increment.
-  if (initialTotal) total._totalRead({ ...initialTotal, asOf: 0, source: "cache", hasMark: () => false });
+  if (initialTotal) total._totalRead({ ...initialTotal, asOf: 0, source: "page", hasMark: () => false });
   /** The time that the server's clock is ahead of this device's, as far as it decides which windows are over. */
   let clockAhead = 0;
   let timedDocument: unknown;
@@ -128,7 +126,7 @@ export function watchCounter(
     }
     state.pending = isUnsent || !!own?._pending;
     const text = JSON.stringify(state);
-    if (shown === text || hasFailed) return;
+    if (shown === text || hasFailed || hasEnded) return;
     shown = text;
     next(state);
   };
@@ -143,7 +141,8 @@ export function watchCounter(
       source: via ? "copy" : fromCache || pending ? "cache" : "server",
       hasMark,
     });
-    if (!isAccepted) return;
+    // The rest of an older document is told until a newer one is here.
+    if (!isAccepted && (published || !own)) return;
     published = latest;
     show();
     if (via || fromCache || document === timedDocument) return;
@@ -161,14 +160,15 @@ export function watchCounter(
     // The SDK has added this client's increments to a document that it does not have.
     if (direct && direct.open === undefined) return show();
     documentRead(counter, snapshot);
-    const includes: HasMark = (plan) => hasMark(snapshot, plan) || (isTooOld(plan, direct) ? undefined : false);
+    const includes: HasMark = (plan) =>
+      !!windowWithMark(snapshot, plan) || (isTooOld(plan, direct) ? undefined : false);
     // While this client's writes are pending, the SDK adds them to the total as it was before, and hides others' increments.
     if (hasPendingWrites && (total._isRead || !total._isWhole(includes))) {
-      if (published) published = { ...published, fromCache };
+      if (total._isRead) published = { ...(published ?? toSnapshot(snapshot, fromCache, Date.now(), true)), fromCache };
       show();
     } else if (published || snapshot.exists() || !fromCache) read(snapshot, fromCache, hasPendingWrites, includes);
     // An empty cache tells nothing; one that persists may know that there is no document.
-    else getDocFromCache(watched).then(() => published ?? read(snapshot, true, false, includes), show);
+    else getDocFromCache(watched).then(() => hasFailed || published || read(snapshot, true, false, includes), show);
   };
   const listens = (now: boolean) => {
     if (isListening !== now) counter._listeners = (counter._listeners ?? 0) + (now ? 1 : -1);
