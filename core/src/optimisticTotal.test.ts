@@ -385,6 +385,34 @@ test("a user who toggles a like moves the shown total by one at most from what t
   );
 });
 
+test.each([
+  ["has", 11, 2],
+  ["lacks", 10, 2],
+  ["lacks, and is older", 10, 1],
+])(
+  "the total of a page that is opened after an increment, and %s it, shows the increment once",
+  (_, total, version) => {
+    const client = new OptimisticTotal();
+    client._totalRead({ total: 10, asOf: 1, version: 1, source: "server" });
+    const own = client._incrementMade(1);
+    client._totalRead({ total, asOf: 0, version, source: "page" });
+    expect(client._total).toBe(11);
+    client._incrementCommitted(own, 3);
+    client._totalRead({ total: 10, asOf: 2, version: 2, source: "server" });
+    expect(client._total).toBe(11);
+    client._totalRead({ total: 11, asOf: 3, version: 3, source: "server" });
+    expect(client._total).toBe(11);
+  },
+);
+
+test("a copy that is older than the total is not shown, and drops no increment", () => {
+  const client = new OptimisticTotal();
+  client._totalRead({ total: 10, asOf: 5, version: 5, source: "server" });
+  client._incrementCommitted(client._incrementMade(1), 6);
+  expect(client._totalRead({ total: 9, asOf: 4, version: 4, source: "copy" })).toBe(false);
+  expect(client._total).toBe(11);
+});
+
 test("a vote that is changed moves the total by two", () => {
   const client = new OptimisticTotal();
   client._totalRead({ total: 10, asOf: 1, version: 1, source: "copy" });

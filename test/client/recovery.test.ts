@@ -1,6 +1,7 @@
 /** A watch that was refused goes on when it may: after sign-in, and after other rules are deployed. */
+import { memoryLocalCache, memoryLruGarbageCollector } from "firebase/firestore";
 import { Timestamp } from "firebase-admin/firestore";
-import { counter, counterStore, onCounter, onIncremented } from "firestore-tally";
+import { type CounterState, counter, counterStore, onCounter, onIncremented } from "firestore-tally";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { adminAt, type Client, client, signIn } from "../../testkit/clients.ts";
 import { loadRules, OPEN_RULES, withPolicy } from "../../testkit/rules.ts";
@@ -20,8 +21,10 @@ afterAll(async () => {
   await close();
 });
 
+/** A user whose cache keeps documents that no listener needs. */
 function visitor(): Client {
-  const one = client(undefined, PROJECT);
+  const localCache = memoryLocalCache({ garbageCollector: memoryLruGarbageCollector() });
+  const one = client(undefined, PROJECT, { localCache });
   open.push(one);
   return one;
 }
@@ -59,13 +62,18 @@ test("after other rules: a watch that had a total goes on with the same one, and
   await loadRules(PROJECT, OPEN_RULES);
   const one = visitor();
   const store = counterStore(counter(one.db, "open:a"));
-  const ends = [store.subscribe(() => {})];
+  const states: CounterState[] = [];
+  const ends = [store.subscribe((state) => states.push(state))];
   await until(() => store.getSnapshot().total === 40, "the total");
   await loadRules(PROJECT, CLOSED);
   // The emulator asks the rules for a listener that begins anew.
   await signIn(one, "ada-rules");
   await until(() => !!store.getSnapshot().error, "the refusal");
-  expect(store.getSnapshot()).toMatchObject({ total: 40 });
+  const told = states.length;
+  // The cache has the total, and answers each attempt before the refusal.
+  await new Promise((resolve) => setTimeout(resolve, 3_000));
+  expect(states.slice(told)).toEqual([]);
+  expect(store.getSnapshot()).toMatchObject({ total: 40, error: { code: "permission-denied" } });
 
   await loadRules(PROJECT, OPEN_RULES);
   const seen: unknown[] = [];

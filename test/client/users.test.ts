@@ -1,4 +1,5 @@
 /** What is shown when another user signs in: never what waits in the queue of the user before. */
+import { memoryLocalCache, memoryLruGarbageCollector } from "firebase/firestore";
 import { counter, counterStore, incrementCounter, onIncremented } from "firestore-tally";
 import { afterEach, expect, test } from "vitest";
 import { admin, type Client, client, signIn } from "../../testkit/clients.ts";
@@ -87,5 +88,30 @@ test.each(["opened:users", "views:users"])(
     await goOnline(one.db);
     await both;
     await shows(2, false);
+  },
+);
+
+test.each(["opened:unseen", "views:unseen"])(
+  "an increment of %s that no watch has seen is not shown to the next user",
+  async (id) => {
+    one = client(undefined, undefined, {
+      localCache: memoryLocalCache({ garbageCollector: memoryLruGarbageCollector() }),
+    });
+    await signIn(one, "ada-unseen");
+    const before = watch(id, "ada-unseen");
+    await incrementCounter(before.ref);
+    await before.shows(1, false, false);
+    for (const end of ends) end();
+    ends = [];
+    await goOffline(one.db);
+    const unseen = incrementCounter(before.ref);
+    await signIn(one, "bob-unseen");
+    const ofBob = watch(id, "bob-unseen");
+    await until(() => ofBob.shown().total === 1 && !ofBob.shown().pending, `1 after ${JSON.stringify(ofBob.shown())}`);
+    await signIn(one, "ada-unseen");
+    await until(() => ofBob.shown().total === 2 && ofBob.shown().pending === true, "the increment");
+    await goOnline(one.db);
+    await unseen;
+    await until(() => ofBob.shown().total === 2 && ofBob.shown().pending === false, "its outcome");
   },
 );

@@ -201,6 +201,11 @@ describe("own increments in a watch", () => {
     const written = incrementCounter(ref);
     await until(() => seen.length > 0 && (seen.at(-1)?.total ?? 0) > 0, "the increment");
     expect(seen.at(-1)).toMatchObject({ pending: true, fromCache: true });
+    const second: CounterSnapshot[] = [];
+    const stopSecond = onCounter(ref, (snapshot) => second.push(snapshot));
+    await until(() => second.length > 0, "a watch that begins meanwhile");
+    expect(second).toEqual([{ ...seen.at(-1), version: expect.any(Number) }]);
+    stopSecond();
     await goOnline(db);
     await written;
     await until(() => seen.at(-1)?.total === 2 && !seen.at(-1)?.pending, "the truth");
