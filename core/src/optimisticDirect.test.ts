@@ -117,7 +117,7 @@ class World {
         const own = pick(this.own, number, ["heard of refusal"]);
         if (!own) break;
         own.state = "failed";
-        this.client._incrementRefused(own.known as OwnIncrement);
+        this.client._incrementDropped(own.known as OwnIncrement);
         break;
       }
       case "next":

@@ -117,7 +117,7 @@ class World {
         );
         if (!own) break;
         own.outcome = "refused";
-        this.client._incrementRefused(own.known);
+        this.client._incrementDropped(own.known);
         // A buffer keeps a refused sum for its next write.
         if (own.wasBuffered) this.#buffer(own.by);
         break;
@@ -339,7 +339,7 @@ test("the refusal of an increment that no total can include subtracts exactly it
         const shown = world.client._total;
         const refused = world.client._incrementMade(by);
         expect(world.client._total).toBe(shown + by);
-        world.client._incrementRefused(refused);
+        world.client._incrementDropped(refused);
         expect(world.client._total).toBe(shown);
       },
     ),
@@ -431,7 +431,7 @@ test("of two increments in a row with the same `once` one counts", () => {
   client._incrementMade(1, "ada");
   client._incrementMade(1, "ada");
   expect(client._total).toBe(11);
-  client._incrementRefused(unlike);
+  client._incrementDropped(unlike);
   expect(client._total).toBe(11);
   client._totalRead({ total: 11, asOf: 2, version: 2, source: "copy" });
   expect(client._total).toBe(11);

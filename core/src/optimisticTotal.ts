@@ -65,6 +65,8 @@ export interface TotalRead {
    * rendered may be older than another, and so may a copy: by HTTP, or what one region knows of another.
    */
   readonly source: "server" | "cache" | "page" | "copy";
+  /** Whether it is the SDK's view with this client's unsent writes. Once they are sent, the SDK may show what was before. */
+  readonly pending?: boolean;
   /** Tells which direct increments the total includes. */
   readonly hasMark?: HasMark | undefined;
 }
@@ -92,8 +94,11 @@ export class OptimisticTotal {
   /** Whether all totals so far are from the cache or the page's markup, so older than any increment of this client. */
   #isCached = true;
   #hasMark: HasMark = () => false;
+  #isPendingView = false;
   #hasRefused = false;
-  /** Whether the total is that of a page which may have been rendered after some of these increments. */
+  /** Whether the total is that of the page as it was rendered. */
+  #isOfPage = false;
+  /** Whether it is that of a page which may have been rendered after some of these increments. */
   #mayIncludeAll = false;
 
   /** The total to show. */
@@ -125,6 +130,13 @@ export class OptimisticTotal {
     return own;
   }
 
+  /** The next total is the first one again: the last one is old. Increments that it lacks are added to it. */
+  _restart(): void {
+    this._isRead = false;
+    this.#asOf = 0;
+    this.#hasMark = () => false;
+  }
+
   /** Whether the client has made an increment with this `once` that a total may lack. */
   _hasOnce(once: unknown): boolean {
     return this.#own.some(({ _once }) => _once === once);
@@ -147,9 +159,9 @@ export class OptimisticTotal {
     this._settle();
   }
 
-  /** The server has refused an increment. */
-  _incrementRefused(own: OwnIncrement): void {
-    this.#hasRefused = true;
+  /** An increment is no longer shown, because the server has refused it, or because nothing shows the total. */
+  _incrementDropped(own: OwnIncrement, isRefused = true): void {
+    this.#hasRefused ||= isRefused;
     this.#change(this.#own.filter((one) => one !== own));
     this._settle();
   }
@@ -163,21 +175,25 @@ export class OptimisticTotal {
   }
 
   /** The client reads a total. @returns whether it is shown: no older total follows a newer one */
-  _totalRead({ total, asOf, version, source, hasMark = () => undefined }: TotalRead): boolean {
+  _totalRead({ total, asOf, version, source, pending = false, hasMark = () => undefined }: TotalRead): boolean {
     const isFromServer = source === "server";
-    if (this._isRead && !isFromServer && isOlder(version, this.#version, source)) return false;
+    // A listener that has begun before the page was rendered may be behind it, except for a document that is gone.
+    const mayBeOlder = !isFromServer || (this.#isOfPage && asOf > 0);
+    if (this._isRead && mayBeOlder && isOlder(version, this.#version, source)) return false;
     // The counter was deleted, and with it all committed increments.
     if (asOf < this.#asOf && isFromServer)
       this.#own = this.#own.filter(({ _latest }) => _latest === Number.POSITIVE_INFINITY);
     if (!this._isRead) this.#shown = total + this.#buffered;
     this.#isCached &&= source === "cache" || source === "page";
-    this.#mayIncludeAll = source === "page" && this._isRead;
+    this.#isOfPage = source === "page";
+    this.#mayIncludeAll = this.#isOfPage && this._isRead;
     if (this.#isCached) for (const own of this.#own) own._earliest = Math.max(own._earliest, asOf + 1);
     this._isRead = true;
     this.#published = total;
     if (source !== "page") this.#asOf = asOf;
     this.#version = version;
     this.#hasMark = hasMark;
+    this.#isPendingView = pending;
     this._settle();
     return true;
   }
@@ -204,7 +220,8 @@ export class OptimisticTotal {
       // The last one that the total surely includes, and all before it.
       const included = sequence.map((own) => this.#isIncluded(own)).lastIndexOf(true);
       // An acknowledged increment stays included. Another one may be refused.
-      if (included === sequence.length - 1 && sequence.every(({ _latest }) => Number.isFinite(_latest))) continue;
+      const isLast = included === sequence.length - 1;
+      if (isLast && !this.#isPendingView && sequence.every(({ _latest }) => Number.isFinite(_latest))) continue;
       this.#own.push(...sequence);
       const added = amounts(sequence);
       // What the total lacks if it includes no other; the next one, too; the next two …
@@ -240,7 +257,7 @@ function isHere({ _call }: OwnIncrement): boolean {
 /** Whether a total is older than the known one. One of unknown version is newer than those of the cache alone. */
 function isOlder(version: number | undefined, known: number | undefined, source: TotalRead["source"]): boolean {
   if (version !== undefined && known !== undefined) return version < known;
-  return source !== "copy";
+  return source === "cache" || source === "page";
 }
 
 /** What each increment adds: of two in a row with the same `once`, or two undos, the second one adds nothing. */

@@ -36,7 +36,7 @@ test.each(vectors.totals)("total: $name", ({ steps }) => {
     if (step.do === "made") own.push(total._incrementMade(step.by));
     if (step.do === "committed" && made)
       total._incrementCommitted(made, step.at + Math.min(step.roundTrip, MAX_COMMIT_MS) * 1_000);
-    if (step.do === "refused" && made) total._incrementRefused(made);
+    if (step.do === "refused" && made) total._incrementDropped(made);
     if (step.do === "read") {
       const { value, asOf, fromCache } = step;
       const source = fromCache ? "cache" : asOf === 0 ? "server" : "copy";

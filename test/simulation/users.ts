@@ -1,6 +1,6 @@
 /**
- * Users on one device: they count, like and undo, sign in and out, reload, open and close tabs, go offline, and are refused, while others
- * count, too. Checks at each instant that what a tab shows is possible: a total that the server had, no older one than before, and the
+ * Users on one device: they count, like and undo, sign in and out, reload, open and close tabs, go to pages of an app with the counter and
+ * without, go offline, and are refused, while others count, too. Checks at each instant that what a tab shows is possible: a total that the server had, no older one than before, and the
  * increments of the user who is signed in that it may lack; never those of another.
  */
 
@@ -32,7 +32,8 @@ const USERS = ["ada", "bob"];
 
 /** `wait` milliseconds after the last one. Tabs are numbered. */
 export type UserAction = { readonly wait: number } & (
-  | { readonly does: "count" | "like" | "unlike" | "reload" | "open tab" | "close tab"; readonly tab: number }
+  | { readonly does: "count" | "like" | "unlike" | "reload" | "open tab" | "close tab" | "leave"; readonly tab: number }
+  | { readonly does: "view"; readonly tab: number; readonly isRendered: boolean }
   | { readonly does: "sign in"; readonly user: string }
   | { readonly does: "offline" | "online" | "refuse" | "allow" | "publish" }
   | { readonly does: "others"; readonly by: number }
@@ -64,9 +65,11 @@ function randomAction(random: Random, counter: string): object {
   if (roll < 0.5) return { does: "sign in", user: random.pick([...USERS, ""]) };
   if (roll < 0.58) return { does: "reload", tab };
   if (roll < 0.63) return { does: random.pick(["open tab", "close tab"]), tab };
-  if (roll < 0.78) return { does: random.pick(["offline", "online", "online"]) };
-  if (roll < 0.84) return { does: random.pick(["refuse", "allow", "allow"]) };
-  return roll < 0.9 ? { does: "publish" } : { does: "others", by: random.integer(1, 3) };
+  if (roll < 0.67) return { does: "leave", tab };
+  if (roll < 0.71) return { does: "view", tab, isRendered: random.next() < 0.5 };
+  if (roll < 0.82) return { does: random.pick(["offline", "online", "online"]) };
+  if (roll < 0.87) return { does: random.pick(["refuse", "allow", "allow"]) };
+  return roll < 0.92 ? { does: "publish" } : { does: "others", by: random.integer(1, 3) };
 }
 
 /** What a tab shows. */
@@ -97,11 +100,11 @@ export async function usersAtRest(seed: number): Promise<{
       return isChange;
     }
     if (does === "close tab") return action.tab > 0;
-    return does === "sign in" || does === "reload" || does === "open tab";
+    return ["sign in", "reload", "open tab", "leave", "view"].includes(does);
   };
   const actions = Array.from({ length: 8 }, () => randomAction(random, counter) as UserAction).filter(isTaken);
   const initialTotal = random.pick(["none", "number", "with version"] as const);
-  const paced = actions.map((action) => ({ ...action, wait: REST_MS }));
+  const paced = actions.map((action) => ({ ...action, wait: REST_MS, isRendered: false }));
   const scenario = { seed, isLossy: false, counter, initialTotal, actions: paced };
   const end: UserAction = { does: "allow", wait: REST_MS };
   const states: (ShownTab | undefined)[][] = [];
@@ -121,9 +124,12 @@ interface Page {
   readonly firestore: DeviceFirestore;
   readonly ref: CounterRef;
   readonly check: PageCheck;
-  /** Watches the like of the user who is signed in. */
+  /** Shows the counter. */
+  readonly view: (isRendered: boolean) => void;
+  /** Goes to a page of the app without the counter. */
+  readonly leave: () => void;
+  /** If the counter is shown, watches the like of the user who is signed in. */
   readonly follow: () => void;
-  readonly end: () => void;
 }
 
 export async function simulateUsers(
@@ -181,22 +187,14 @@ export async function simulateUsers(
     const firestore = new DeviceFirestore(connect(network, name, seed + commits), device);
     const { process } = firestore.connection;
     const ref = webCounter(firestore as never, counter);
-    // A page that is reloaded offline has the total of before.
-    const isRendered = device.isOnline && initialTotal !== "none";
-    const { total, version: renderedVersion } = oracle.rendered();
-    const version = planted.device === "pages are rendered without their version" ? 0 : renderedVersion;
-    const store = counterStore(
-      ref,
-      isRendered ? { initialTotal: initialTotal === "number" ? total : { total, version } } : {},
-    );
-    const check = oracle.open(name, isRendered);
+    const check = oracle.open(name);
+    let stop: (() => void) | undefined;
+    let stopFollowing: (() => void) | undefined;
     const show = (state: CounterState) => {
       if (process.isDead || violation) return;
       record(name, () => `shows ${JSON.stringify(state)}`);
       check.shows(state, scheduler.now);
     };
-    const stop = store.subscribe(show);
-    let stopFollowing: (() => void) | undefined;
     const follow = () => {
       stopFollowing?.();
       const { user } = device;
@@ -204,18 +202,31 @@ export async function simulateUsers(
         record(name, () => `liked by ${user}: ${like}`);
         if (!process.isDead) check.showsLike(like);
       };
-      stopFollowing = user ? onIncremented(ref, user, { next, error: () => {} }) : undefined;
+      stopFollowing = stop && user ? onIncremented(ref, user, { next, error: () => {} }) : undefined;
     };
-    follow();
-    const end = () => {
-      firestore.close();
-      stop();
-      stopFollowing?.();
+    const view = (isRendered: boolean) => {
+      if (stop) return;
+      const { total, version: renderedVersion } = oracle.rendered();
+      const version = planted.device === "pages are rendered without their version" ? 0 : renderedVersion;
+      const rendered = initialTotal === "number" ? total : { total, version };
+      const store = counterStore(ref, isRendered ? { initialTotal: rendered } : {});
+      check.views(isRendered, scheduler.now);
+      stop = store.subscribe(show);
+      follow();
     };
-    pages[tab] = { firestore, ref, check, follow, end };
+    const leave = () => {
+      stop?.();
+      stop = undefined;
+      follow();
+      check.leaves(scheduler.now);
+    };
+    // A page that is reloaded offline has the total of before.
+    view(device.isOnline && initialTotal !== "none");
+    pages[tab] = { firestore, ref, check, view, leave, follow };
   };
   const close = (tab: number) => {
-    pages[tab]?.end();
+    pages[tab]?.firestore.close();
+    pages[tab]?.leave();
     pages[tab] = undefined;
   };
   const restoreNavigator = setNavigator(device);
@@ -258,6 +269,13 @@ export async function simulateUsers(
       case "close tab":
         close(action.tab);
         break;
+      case "leave":
+        page?.leave();
+        break;
+      case "view":
+        // The order of two numbers is not known.
+        page?.view(action.isRendered && device.isOnline && initialTotal === "with version");
+        break;
       case "sign in":
         oracle.signsIn(action.user, scheduler.now);
         device.signIn(action.user);
@@ -283,6 +301,7 @@ export async function simulateUsers(
     { wait: 0, does: "allow" },
     { wait: 0, does: "online" },
     { wait: 0, does: "open tab", tab: 0 },
+    ...[0, 1].map((tab) => ({ wait: 0, does: "view", tab, isRendered: false }) as const),
     ...["", ...USERS].map((user) => ({ wait: 60_000, does: "sign in", user }) as const),
     { wait: 60_000, does: "publish" },
   ];

@@ -62,7 +62,7 @@ export interface IncrementCall extends QueueState {
   /** The latest plan; `undefined` before the first. */
   _plan?: IncrementPlan;
   /** The plan whose writes a watch has seen in the SDK's queue. */
-  _shownPlan?: IncrementPlan | undefined;
+  _shownPlan?: IncrementPlan;
 }
 
 /** A committed increment. */

@@ -29,6 +29,8 @@ import { marksField } from "./writes.ts";
 /** The increments of this client to one counter, shown in every view of the counter. */
 class OwnIncrements extends OptimisticTotal implements Watcher {
   _served = 0;
+  /** Whether it is not known yet if increments on shards are of another user. */
+  _awaitsShards = false;
   readonly #counter: Counter;
   readonly #views = new Set<() => void>();
   #stopCaching: (() => void) | undefined;
@@ -51,13 +53,18 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
 
   /** Calls a view after each change. @returns a function that ends it */
   _subscribe(view: () => void): () => void {
-    if (this.#views.size === 0) this.#expectQueued();
+    if (this.#views.size === 0) {
+      this.#document = undefined;
+      this.#expectQueued(true);
+    }
+    if (!this.#stopCaching) this._awaitsShards = this.#expectQueued(false);
     // A listener to the cache alone, at no cost: meanwhile the cache keeps the shards that this client writes, and with
     // them the server's timestamps.
     this.#stopCaching ??= onSnapshot(
       collection(this.#counter.firestore, shardsPath(this.#counter.path)),
       { source: "cache" },
       ({ docs }) => {
+        this._awaitsShards = false;
         this.#shards = new Map(docs.map((shard) => [shard.ref.path, shard]));
         this.#findOtherUsersCalls();
         // These may be writes of another tab, or of this page before a reload. A listener to the cache does not hear of their outcome.
@@ -83,6 +90,8 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
         if (this.#views.size > 0) return;
         this.#stopCaching?.();
         this.#stopCaching = undefined;
+        this.#shards = undefined;
+        this._restart();
       }, MAX_PUBLISH_DELAY_MS);
     };
   }
@@ -107,11 +116,20 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
     this.#findOtherUsersCalls();
   }
 
-  /** Listeners that begin now show what is in the queue, unless another user has signed in since. */
-  #expectQueued(): void {
-    this.#document = undefined;
-    this.#shards = undefined;
-    for (const call of this.#calls.keys()) if (queueStateOf(call)._isQueued) call._shownPlan = call._plan;
+  /**
+   * A listener that begins now shows what is in the queue, unless another user has signed in since.
+   *
+   * @returns whether there is such an increment
+   */
+  #expectQueued(isDirect: boolean): boolean {
+    let isAny = false;
+    for (const call of this.#calls.keys()) {
+      const { _plan: plan } = call;
+      if (!plan || !queueStateOf(call)._isQueued || (plan.generation !== undefined) !== isDirect) continue;
+      call._shownPlan = plan;
+      isAny = true;
+    }
+    return isAny;
   }
 
   /**
@@ -151,8 +169,8 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
       for (const own of made) this._incrementCommitted(own, own === undone ? Math.min(own._latest, latest) : latest);
       this.#notifyViews();
     };
-    const forget = () => {
-      for (const own of [...made].reverse()) this._incrementRefused(own);
+    const drop = (isRefused = true) => {
+      for (const own of [...made].reverse()) this._incrementDropped(own, isRefused);
       this.#notifyViews();
     };
     this.#calls.set(call, made);
@@ -163,8 +181,10 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
         this.#calls.delete(call);
         queueStateOf(call)._isAway = false;
       });
-      // It had counted before; or no view is left that could show the increment.
-      if (_at === null || !this._isWatched()) return forget();
+      // It had counted before.
+      if (_at === null) return drop();
+      // No view is left, and the next one reads the total anew.
+      if (!this._isWatched()) return drop(false);
       // Its mark tells which totals include it.
       if (call._plan?.generation !== undefined) return committed(0);
       // The timestamp is from the start of the commit, whose end is within the round trip.
@@ -173,7 +193,7 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
       // A total between both bounds may include the increment or not. It does if no other total has followed by then.
       setBackgroundTimer(() => committed(start), MAX_PUBLISH_DELAY_MS);
     } catch {
-      forget();
+      drop();
     }
   }
 

@@ -126,7 +126,7 @@ export function watchCounter(
     }
     state.pending = isUnsent || !!own?._pending;
     const text = JSON.stringify(state);
-    if (shown === text || hasFailed || hasEnded) return;
+    if (shown === text || hasFailed || hasEnded || own?._awaitsShards) return;
     shown = text;
     next(state);
   };

@@ -14,6 +14,9 @@ const SWITCHING: Micros = 50 * MS;
 /** So long after a call, its writes may not be in the SDK's queue yet, and then they are made by the user who is signed in. */
 const IN_TRANSACTION: Micros = 3_000 * MS;
 
+/** So long a page that no longer shows a counter knows its total. */
+const FORGETTING: Micros = MAX_PUBLISH_DELAY_MS * MS;
+
 const UNSURE: Micros = (MAX_PUBLISH_DELAY_MS + 1_000) * MS;
 
 interface Stored {
@@ -25,6 +28,7 @@ interface Stored {
 }
 
 interface Call {
+  readonly load: object;
   readonly user: string;
   readonly page: object;
   readonly by: number;
@@ -52,8 +56,8 @@ export class ShownToUsers {
   readonly #stored: Stored[] = [{ at: 0, total: 0, version: 0, liked: new Set() }];
   readonly #calls: Call[] = [];
   #user = "";
-  #before = "";
-  #signedInAt: Micros = 0;
+  /** Those before, and when they signed out. */
+  #before: { readonly user: string; readonly until: Micros }[] = [];
 
   constructor(fail: (message: string) => void) {
     this.#fail = fail;
@@ -73,22 +77,38 @@ export class ShownToUsers {
 
   signsIn(user: string, now: Micros): void {
     for (const call of this.#calls) if (!call.outcome && now - call.madeAt < IN_TRANSACTION) call.mayBeOfAnyone = true;
-    this.#before = this.#user;
+    this.#before.push({ user: this.#user, until: now });
     this.#user = user;
-    this.#signedInAt = now;
   }
 
-  /** A page is loaded, perhaps with the current total. */
-  open(name: string, isRendered: boolean): PageCheck {
-    let from = isRendered ? this.#stored.length - 1 : 0;
-    const page = {};
-    const latest: { state: State; like?: boolean } = { state: {} };
+  /** A page is loaded. */
+  open(name: string): PageCheck {
+    let from = 0;
+    let isViewed = false;
+    const load = {};
+    let page = {};
+    let leftAt = Number.NaN;
+    const latest: { state: State; like: boolean | undefined } = { state: {}, like: undefined };
     return {
       latest,
+      views: (isRendered, now) => {
+        isViewed = true;
+        // It has forgotten the total, and what was acknowledged: it shows what the cache knows, as a new page does.
+        if (now - leftAt > FORGETTING) {
+          page = {};
+          from = 0;
+        }
+        if (isRendered) from = this.#stored.length - 1;
+      },
+      leaves: (now) => {
+        if (isViewed) leftAt = now;
+        isViewed = false;
+        Object.assign(latest, { state: {}, like: undefined });
+      },
       calls: (by, counts, outcome, clock) => {
         const now = clock();
         const shownAt = (this.#stored[from] as Stored).at;
-        const call: Call = { user: this.#user, page, by, counts, madeAt: now, shownAt };
+        const call: Call = { load, user: this.#user, page, by, counts, madeAt: now, shownAt };
         this.#calls.push(call);
         outcome.then(
           () => {
@@ -103,14 +123,17 @@ export class ShownToUsers {
       shows: (state, now) => {
         latest.state = state;
         const { total, pending } = state;
-        const users = now - this.#signedInAt < SWITCHING ? [this.#user, this.#before] : [this.#user];
+        const before = this.#before.filter(({ until }) => now - until < SWITCHING);
+        const users = [this.#user, ...before.map(({ user }) => user)];
         const open = this.#calls.filter(
-          (call) => call.page === page && !call.outcome && call.user === this.#user && !call.mayBeOfAnyone,
+          (call) => call.load === load && !call.outcome && call.user === this.#user && !call.mayBeOfAnyone,
         );
-        if (open.length > 0 && !pending && users.length === 1)
+        if (open.length > 0 && pending === false && users.length === 1)
           this.#fail(`${name} shows ${JSON.stringify(state)}; nothing is pending, but a call has not returned`);
         if (total === undefined) return;
-        const ranges = this.#stored.slice(from).map((stored) => this.#rangeOf(stored, page, users, now));
+        // At first it is the total that was rendered, without what the page knows.
+        const knows = pending === undefined ? {} : page;
+        const ranges = this.#stored.slice(from).map((stored) => this.#rangeOf(stored, knows, users, now));
         const found = ranges.findIndex(([low, high]) => low <= total && total <= high);
         if (found < 0)
           this.#fail(
@@ -123,6 +146,7 @@ export class ShownToUsers {
       },
       atRest: (isQueued, like) => {
         const { state } = latest;
+        if (!isViewed) return;
         const told = `${name} shows ${JSON.stringify(state)}, liked: ${latest.like} to "${this.#user}"`;
         if (isQueued && !state.pending) this.#fail(`${told}; nothing is pending, but writes are in the queue`);
         const isOpen = this.#calls.some((call) => call.page === page && !call.outcome);
@@ -182,7 +206,11 @@ export class ShownToUsers {
 
 /** What the check of one page knows. */
 export interface PageCheck {
-  readonly latest: { readonly state: State; readonly like?: boolean };
+  readonly latest: { readonly state: State; readonly like: boolean | undefined };
+  /** It shows the counter, perhaps rendered with the current total. */
+  views(isRendered: boolean, now: Micros): void;
+  /** It no longer does. */
+  leaves(now: Micros): void;
   /** The page makes a call. */
   calls(by: number, counts: boolean | undefined, outcome: Promise<unknown>, clock: () => Micros): void;
   shows(state: State, now: Micros): void;
