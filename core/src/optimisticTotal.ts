@@ -42,6 +42,8 @@ export interface OwnIncrement {
   _earliest: number;
   /** The commit is not after this instant; infinite without an acknowledgement. */
   _latest: number;
+  /** Whether the total is the SDK's view with this increment unsent. It stays so if the increment is refused, and made again elsewhere. */
+  _isViewed?: boolean;
   /** The call, which has its latest plan, and tells whether it is in the queue of a user who has signed out. */
   readonly _call: (Queued & { readonly _plan?: IncrementPlan; readonly _turn?: Queued | undefined }) | undefined;
 }
@@ -108,8 +110,7 @@ export class OptimisticTotal {
 
   /** Whether there are increments that the server has not acknowledged, or that a buffer has not written. */
   get _pending(): boolean {
-    const isOpen = (own: OwnIncrement) => own._latest === Number.POSITIVE_INFINITY && isHere(own);
-    return Math.abs(this.#buffered) > ROUNDING || this.#own.some(isOpen);
+    return Math.abs(this.#buffered) > ROUNDING || this.#own.some((own) => isOpen(own) && isHere(own));
   }
 
   /**
@@ -130,8 +131,9 @@ export class OptimisticTotal {
     return own;
   }
 
-  /** The next total is the first one again: the last one is old. Increments that it lacks are added to it. */
+  /** The next total is the first one again, as on a new page: only increments without an outcome are added to it. */
   _restart(): void {
+    this.#own = this.#own.filter(isOpen);
     this._isRead = false;
     this.#asOf = 0;
     this.#hasMark = () => false;
@@ -162,6 +164,7 @@ export class OptimisticTotal {
   /** An increment is no longer shown, because the server has refused it, or because nothing shows the total. */
   _incrementDropped(own: OwnIncrement, isRefused = true): void {
     this.#hasRefused ||= isRefused;
+    if (own._isViewed) this.#published -= own.by;
     this.#change(this.#own.filter((one) => one !== own));
     this._settle();
   }
@@ -181,8 +184,7 @@ export class OptimisticTotal {
     const mayBeOlder = !isFromServer || (this.#isOfPage && asOf > 0);
     if (this._isRead && mayBeOlder && isOlder(version, this.#version, source)) return false;
     // The counter was deleted, and with it all committed increments.
-    if (asOf < this.#asOf && isFromServer)
-      this.#own = this.#own.filter(({ _latest }) => _latest === Number.POSITIVE_INFINITY);
+    if (asOf < this.#asOf && isFromServer) this.#own = this.#own.filter(isOpen);
     if (!this._isRead) this.#shown = total + this.#buffered;
     this.#isCached &&= source === "cache" || source === "page";
     this.#isOfPage = source === "page";
@@ -194,6 +196,10 @@ export class OptimisticTotal {
     this.#version = version;
     this.#hasMark = hasMark;
     this.#isPendingView = pending;
+    for (const own of this.#own) {
+      own._isViewed = false;
+      own._isViewed = pending && this.#isIncluded(own);
+    }
     this._settle();
     return true;
   }
@@ -221,7 +227,7 @@ export class OptimisticTotal {
       const included = sequence.map((own) => this.#isIncluded(own)).lastIndexOf(true);
       // An acknowledged increment stays included. Another one may be refused.
       const isLast = included === sequence.length - 1;
-      if (isLast && !this.#isPendingView && sequence.every(({ _latest }) => Number.isFinite(_latest))) continue;
+      if (isLast && !this.#isPendingView && !sequence.some(isOpen)) continue;
       this.#own.push(...sequence);
       const added = amounts(sequence);
       // What the total lacks if it includes no other; the next one, too; the next two …
@@ -237,16 +243,22 @@ export class OptimisticTotal {
 
   /** Whether the total surely includes an increment. */
   #isIncluded(own: OwnIncrement): boolean {
+    if (own._isViewed) return true;
     const plan = own._call?._plan;
     if (plan?.generation === undefined) return own._latest <= this.#asOf;
     const hasMark = this.#hasMark(plan);
     // Marks that are gone were those of acknowledged increments.
-    return hasMark ?? Number.isFinite(own._latest);
+    return hasMark ?? !isOpen(own);
   }
 
   #mayBeIncluded({ _call, _earliest }: OwnIncrement): boolean {
     return this.#mayIncludeAll || (_call?._plan?.generation === undefined && _earliest <= this.#asOf);
   }
+}
+
+/** Whether an increment has no outcome. */
+function isOpen({ _latest }: OwnIncrement): boolean {
+  return _latest === Number.POSITIVE_INFINITY;
 }
 
 /** An increment in the queue of another user adds nothing: the SDK sends it when that user is back. */

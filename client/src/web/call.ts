@@ -16,7 +16,9 @@ export type Sent = Promise<true | undefined> & {
 export interface QueueState {
   /** Whether they are in the SDK's queue, which is that of the user who was signed in. */
   _isQueued?: boolean;
-  /** Whether another user has signed in since. The SDK sends them when that user is back. */
+  /** Whether another user has signed in since then, who may have signed out again. */
+  _hasUserChanged?: boolean | undefined;
+  /** Whether another user is signed in. The SDK sends them when that of before is back. */
   _isAway?: boolean;
 }
 
@@ -40,6 +42,8 @@ export interface Watcher {
   _track(call: IncrementCall, outcome: Promise<Committed>): void;
   /** A call with `once` has begun, or has returned: it may wait for others, or for a read, before it writes. */
   _callsChanged(turn: Turn, hasReturned?: boolean): void;
+  /** Writes of a call are in the SDK's queue. */
+  _queued(queue: QueueState): void;
   /** The sum that buffers have not written changes by an amount. */
   _bufferedChanged(by: number): void;
   /** Whether there is a watch, or was one until some seconds ago. */
@@ -61,8 +65,6 @@ export interface IncrementCall extends QueueState {
   readonly _alsoWrite?: ((writer: WriteBatch, path: string) => unknown) | undefined;
   /** The latest plan; `undefined` before the first. */
   _plan?: IncrementPlan;
-  /** The plan whose writes a watch has seen in the SDK's queue. */
-  _shownPlan?: IncrementPlan;
 }
 
 /** A committed increment. */

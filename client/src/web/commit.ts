@@ -210,8 +210,10 @@ export async function send(
   const queued: QueueState = call ? queueStateOf(call) : {};
   queued._isQueued = true;
   try {
+    const committed = batch.commit();
+    _watcher?._queued(queued);
     // Without its result: React Native Firebase resolves it to `null` on Android.
-    await batch.commit();
+    await committed;
   } finally {
     queued._isQueued = false;
   }

@@ -1,6 +1,5 @@
 /** This client's increments of one counter, until totals include them: when each was committed, and whose queue has it. */
 import {
-  Bytes,
   collection,
   type DocumentSnapshot,
   doc,
@@ -12,7 +11,6 @@ import {
 } from "firebase/firestore";
 import {
   DIRECT,
-  type IncrementPlan,
   MAX_COMMIT_MS,
   MAX_PUBLISH_DELAY_MS,
   microsOf,
@@ -22,15 +20,13 @@ import {
   shardsPath,
 } from "../../../core/src/index.ts";
 import { callSafely } from "../beacon/callSafely.ts";
-import { type Committed, type IncrementCall, queueStateOf, type Turn, type Watcher } from "./call.ts";
+import { type Committed, type IncrementCall, type QueueState, queueStateOf, type Turn, type Watcher } from "./call.ts";
 import type { Counter } from "./counter.ts";
-import { marksField } from "./writes.ts";
+import { markOf } from "./writes.ts";
 
 /** The increments of this client to one counter, shown in every view of the counter. */
 class OwnIncrements extends OptimisticTotal implements Watcher {
   _served = 0;
-  /** Whether it is not known yet if increments on shards are of another user. */
-  _awaitsShards = false;
   readonly #counter: Counter;
   readonly #views = new Set<() => void>();
   #stopCaching: (() => void) | undefined;
@@ -39,12 +35,16 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
   readonly #turns = new Set<Turn>();
   /** Calls without an outcome, and their increments. */
   readonly #calls = new Map<IncrementCall, readonly OwnIncrement[]>();
-  /** The counter's documents as the SDK shows them: with the writes in the queue of the user who is signed in. */
+  /**
+   * The counter's documents as the SDK shows them: with the writes in the queue of the user who is signed in. The shards are by path.
+   * `undefined` while no listener has told.
+   */
   #document: DocumentSnapshot | undefined;
-  /** By path; `undefined` before the first snapshot. */
   #shards: ReadonlyMap<string, DocumentSnapshot> | undefined;
   /** Set while the SDK's queue has writes of this counter's shards. Resolves when the queue is empty. */
   #unsent: Promise<void> | undefined;
+  /** Whether it is told when another user signs in. */
+  #isFollowing = false;
 
   constructor(counter: Counter) {
     super();
@@ -53,23 +53,17 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
 
   /** Calls a view after each change. @returns a function that ends it */
   _subscribe(view: () => void): () => void {
-    if (this.#views.size === 0) {
-      this.#document = undefined;
-      this.#expectQueued(true);
-    }
-    if (!this.#stopCaching) this._awaitsShards = this.#expectQueued(false);
     // A listener to the cache alone, at no cost: meanwhile the cache keeps the shards that this client writes, and with
     // them the server's timestamps.
     this.#stopCaching ??= onSnapshot(
       collection(this.#counter.firestore, shardsPath(this.#counter.path)),
       { source: "cache" },
       ({ docs }) => {
-        this._awaitsShards = false;
         this.#shards = new Map(docs.map((shard) => [shard.ref.path, shard]));
         this.#findOtherUsersCalls();
         // These may be writes of another tab, or of this page before a reload. A listener to the cache does not hear of their outcome.
         if (docs.some((shard) => shard.get("at") === null)) {
-          const unsent = waitForPendingWrites(this.#counter.firestore).catch(() => {});
+          const unsent = this.#whenSent();
           this.#unsent = unsent;
           unsent.then(() => {
             if (this.#unsent === unsent) this.#unsent = undefined;
@@ -85,6 +79,7 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
     this.#notifyViews();
     return () => {
       this.#views.delete(view);
+      if (this.#views.size === 0) this.#document = undefined;
       // A view that is created again soon still finds the pending increments.
       setBackgroundTimer(() => {
         if (this.#views.size > 0) return;
@@ -116,39 +111,55 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
     this.#findOtherUsersCalls();
   }
 
-  /**
-   * A listener that begins now shows what is in the queue, unless another user has signed in since.
-   *
-   * @returns whether there is such an increment
-   */
-  #expectQueued(isDirect: boolean): boolean {
-    let isAny = false;
-    for (const call of this.#calls.keys()) {
-      const { _plan: plan } = call;
-      if (!plan || !queueStateOf(call)._isQueued || (plan.generation !== undefined) !== isDirect) continue;
-      call._shownPlan = plan;
-      isAny = true;
+  _queued(queue: QueueState): void {
+    queue._hasUserChanged = false;
+    if (this.#isFollowing) return;
+    this.#isFollowing = true;
+    this.#whenSent().then(() => {
+      this.#isFollowing = false;
+      const next = this.#queues().find(({ _isQueued, _hasUserChanged }) => _isQueued && !_hasUserChanged);
+      if (next) this._queued(next);
+    });
+  }
+
+  #queues(): QueueState[] {
+    return [...this.#calls.keys()].map(queueStateOf);
+  }
+
+  /** Resolves when the writes that are now in the SDK's queue have an outcome, or when another user signs in. */
+  async #whenSent(): Promise<void> {
+    try {
+      await waitForPendingWrites(this.#counter.firestore);
+    } catch {
+      for (const queue of this.#queues()) queue._hasUserChanged = queue._isQueued;
+      this.#findOtherUsersCalls();
     }
-    return isAny;
+  }
+
+  /** Whether it is not known yet if increments are of another user. */
+  _isUnsure(): boolean {
+    return [...this.#calls.keys()].some((call) => queueStateOf(call)._hasUserChanged && !this.#isRead(call));
+  }
+
+  /** Whether a listener has told of the document that a call writes. */
+  #isRead({ _plan }: IncrementCall): boolean {
+    return !!(_plan?.generation === undefined ? this.#shards : this.#document);
   }
 
   /**
-   * Finds the increments that wait in the queue of another user: their marks have gone from the documents as the SDK shows them, though
-   * they have no outcome. When that user is back, the marks are, too.
+   * Finds the increments that wait in the queue of another user: the documents, as the SDK shows them, have no marks of them, though they
+   * have no outcome. When that user is back, the marks are, too.
    */
   #findOtherUsersCalls(): void {
     for (const [call, made] of this.#calls) {
       const { _plan: plan } = call;
-      const queued = queueStateOf(call);
-      const isDirect = plan?.generation !== undefined;
-      if (!plan || !queued._isQueued || !(isDirect ? this.#document : this.#shards)) continue;
+      const queue = queueStateOf(call);
+      if (!plan || !queue._isQueued || !queue._hasUserChanged || !this.#isRead(call)) continue;
+      const document = plan.generation === undefined ? this.#shards?.get(plan.path) : this.#document;
       // In the queue, its window has no `at`. With `at`, it is committed.
-      const isShown = windowWithMark(isDirect ? this.#document : this.#shards?.get(plan.path), plan)?.at === null;
-      if (isShown) {
-        if (queued._isAway) for (const own of made) this._ownerReturned(own);
-        call._shownPlan = plan;
-      }
-      queued._isAway = !isShown && call._shownPlan === plan;
+      const isShown = markOf(document, plan)?.at === null;
+      if (isShown && queue._isAway) for (const own of made) this._ownerReturned(own);
+      queue._isAway = !isShown;
     }
     this._settle();
     this.#notifyViews();
@@ -234,30 +245,4 @@ export function ownIncrements(counter: Counter): OwnIncrements {
     counter._watcher = own;
   }
   return counter._watcher as OwnIncrements;
-}
-
-/** A window of marks. `at` is `null` while the SDK's queue has writes of the window. */
-interface MarksWindow {
-  readonly at: Timestamp | null | undefined;
-  /** In Base64. */
-  readonly nonces: ReadonlySet<string>;
-}
-
-/** Field → window. Each read of the field converts all marks, and there is one for each pending increment. */
-const windows = new WeakMap<DocumentSnapshot, Record<string, MarksWindow>>();
-
-/** The window of a document that has the mark of an increment. */
-export function windowWithMark(
-  document: DocumentSnapshot | undefined,
-  { generation, window, nonce }: IncrementPlan,
-): MarksWindow | undefined {
-  if (!document) return undefined;
-  const field = `${marksField(generation)}.${window}`;
-  const known = windows.get(document) ?? {};
-  windows.set(document, known);
-  if (!known[field]) {
-    const { at, nonces = [] } = document.get(field) ?? {};
-    known[field] = { at, nonces: new Set(nonces.map((one: Bytes) => one.toBase64())) };
-  }
-  return known[field].nonces.has(Bytes.fromUint8Array(nonce).toBase64()) ? known[field] : undefined;
 }

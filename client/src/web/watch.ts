@@ -16,9 +16,10 @@ import {
 } from "../../../core/src/index.ts";
 import { type CounterRef, counterDoc, counterOf, documentRead, logFailure } from "./counter.ts";
 import { keepListening } from "./listening.ts";
-import { ownIncrements, windowWithMark } from "./ownIncrements.ts";
+import { ownIncrements } from "./ownIncrements.ts";
 import type { CounterSnapshot, ServedCounterSnapshot } from "./read.ts";
 import { timeFor } from "./timeFor.ts";
+import { hasMark } from "./writes.ts";
 
 /** Options of a watch. */
 export interface CounterWatchOptions {
@@ -126,7 +127,7 @@ export function watchCounter(
     }
     state.pending = isUnsent || !!own?._pending;
     const text = JSON.stringify(state);
-    if (shown === text || hasFailed || hasEnded || own?._awaitsShards) return;
+    if (shown === text || hasFailed || hasEnded || own?._isUnsure()) return;
     shown = text;
     next(state);
   };
@@ -160,8 +161,7 @@ export function watchCounter(
     // The SDK has added this client's increments to a document that it does not have.
     if (direct && direct.open === undefined) return show();
     documentRead(counter, snapshot);
-    const includes: HasMark = (plan) =>
-      !!windowWithMark(snapshot, plan) || (isTooOld(plan, direct) ? undefined : false);
+    const includes: HasMark = (plan) => hasMark(snapshot, plan) || (isTooOld(plan, direct) ? undefined : false);
     // While this client's writes are pending, the SDK adds them to the total as it was before, and hides others' increments.
     if (hasPendingWrites && (total._isRead || !total._isWhole(includes))) {
       if (total._isRead) published = { ...(published ?? toSnapshot(snapshot, fromCache, Date.now(), true)), fromCache };

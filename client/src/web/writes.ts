@@ -7,6 +7,7 @@ import {
   doc,
   increment,
   serverTimestamp,
+  type Timestamp,
   type WriteBatch,
 } from "firebase/firestore";
 import { DIRECT, groupOf, type IncrementPlan, planIncrement, randomShard } from "../../../core/src/index.ts";
@@ -53,10 +54,16 @@ export function addWrites(
 }
 
 /** Whether a document has the mark of an increment. */
-export function hasMark(document: DocumentSnapshot | undefined, { generation, window, nonce }: IncrementPlan): boolean {
-  const nonces: readonly Bytes[] = document?.get(`${marksField(generation)}.${window}.nonces`) ?? [];
-  return nonces.some((one) => one.isEqual(Bytes.fromUint8Array(nonce)));
+export function hasMark(document: DocumentSnapshot | undefined, plan: IncrementPlan): boolean {
+  return !!markOf(document, plan);
 }
 
-/** The field with the marks of a shard, or of a generation in the counter document. */
-export const marksField = (generation: number | undefined) => (generation === undefined ? "marks" : "direct.marks");
+/** The window of a document that has the mark of an increment. While the SDK has writes of the window in its queue, `at` is `null`. */
+export function markOf(
+  document: DocumentSnapshot | undefined,
+  { generation, window, nonce }: IncrementPlan,
+): { readonly at: Timestamp | null } | undefined {
+  const found = document?.get(`${generation === undefined ? "marks" : "direct.marks"}.${window}`);
+  const mark = Bytes.fromUint8Array(nonce);
+  return found?.nonces?.some((one: Bytes) => one.isEqual(mark)) && found;
+}

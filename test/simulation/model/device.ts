@@ -328,13 +328,15 @@ export class DeviceFirestore extends Firestore {
     const { device } = this;
     const { network, process } = this.connection;
     const shown = new Map<string, Fields | undefined>();
+    let hasTold = false;
     const isIn = (path: string) => path.startsWith(`${collection}/`);
     const tell = ({ paths, isAcknowledgement }: Told) => {
       const known = [...device.cache.keys(), ...device.queue.flatMap(({ writes }) => writes.map(({ path }) => path))];
       const changed = (paths ?? [...shown.keys(), ...known]).filter(isIn);
       // Of documents that the cache lacks.
       if (isAcknowledgement && changed.every((path) => !device.cache.get(path) && !device.view(path).fields)) return;
-      if (changed.length === 0) return;
+      if (changed.length === 0 && hasTold) return;
+      hasTold = true;
       for (const path of changed) shown.set(path, device.view(path).fields);
       const docs = [...shown].flatMap(([path, fields]) =>
         fields ? [new DocumentSnapshot(new DocumentReference(this, path), fields)] : [],

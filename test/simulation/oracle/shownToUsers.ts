@@ -133,7 +133,7 @@ export class ShownToUsers {
         if (total === undefined) return;
         // At first it is the total that was rendered, without what the page knows.
         const knows = pending === undefined ? {} : page;
-        const ranges = this.#stored.slice(from).map((stored) => this.#rangeOf(stored, knows, users, now));
+        const ranges = this.#stored.slice(from).map((stored) => this.#rangeOf(stored, knows, users, now, pending));
         const found = ranges.findIndex(([low, high]) => low <= total && total <= high);
         if (found < 0)
           this.#fail(
@@ -166,10 +166,10 @@ export class ShownToUsers {
   }
 
   /** The least and the most that a page may show if a stored total is the newest that it knows. */
-  #rangeOf(stored: Stored, page: object, users: readonly string[], now: Micros): Range {
+  #rangeOf(stored: Stored, page: object, users: readonly string[], now: Micros, pending?: boolean): Range {
     const ranges = this.#calls
       .filter(({ counts }) => counts === undefined)
-      .map((call) => rangeOfCall(call, stored, page, users));
+      .map((call) => rangeOfCall(call, stored, page, users, pending));
     const likes = [...new Set(this.#calls.filter(({ counts }) => counts !== undefined).map(({ user }) => user))].map(
       (user) => this.#rangeOfLike(user, stored, page, users, now),
     );
@@ -229,10 +229,17 @@ function mayBeOfOther({ outcome, mayBeOfAnyone }: Call): boolean {
   return outcome === "done" || (!outcome && !!mayBeOfAnyone);
 }
 
-function rangeOfCall(call: Call, stored: Stored, page: object, users: readonly string[]): Range {
+function rangeOfCall(
+  call: Call,
+  stored: Stored,
+  page: object,
+  users: readonly string[],
+  pending: boolean | undefined,
+): Range {
   const { by, user, outcome } = call;
   const any: Range = [Math.min(by, 0), Math.max(by, 0)];
-  if (outcome === "failed") return [0, 0];
+  // The SDK adds a write that waits to what it showed before, with one that was refused since. A page that is loaded then cannot know.
+  if (outcome === "failed") return pending && call.page !== page ? any : [0, 0];
   if (!users.includes(user)) return mayBeOfOther(call) ? any : [0, 0];
   if (users.length > 1 || call.mayBeOfAnyone || call.page !== page || call.shownAt < stored.at) return any;
   return [by, by];
