@@ -96,7 +96,8 @@ export class OptimisticTotal {
   /** Whether all totals so far are from the cache or the page's markup, so older than any increment of this client. */
   #isCached = true;
   #hasMark: HasMark = () => false;
-  #isPendingView = false;
+  /** Whether the total is the SDK's view with unsent writes of the user who is signed in. */
+  _isPendingView = false;
   #hasRefused = false;
   /** Whether the total is that of the page as it was rendered. */
   #isOfPage = false;
@@ -195,7 +196,7 @@ export class OptimisticTotal {
     if (source !== "page") this.#asOf = asOf;
     this.#version = version;
     this.#hasMark = hasMark;
-    this.#isPendingView = pending;
+    this._isPendingView = pending;
     for (const own of this.#own) {
       own._isViewed = false;
       own._isViewed = pending && this.#isIncluded(own);
@@ -227,7 +228,7 @@ export class OptimisticTotal {
       const included = sequence.map((own) => this.#isIncluded(own)).lastIndexOf(true);
       // An acknowledged increment stays included. Another one may be refused.
       const isLast = included === sequence.length - 1;
-      if (isLast && !this.#isPendingView && !sequence.some(isOpen)) continue;
+      if (isLast && !this._isPendingView && !sequence.some(isOpen)) continue;
       this.#own.push(...sequence);
       const added = amounts(sequence);
       // What the total lacks if it includes no other; the next one, too; the next two …

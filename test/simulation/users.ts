@@ -197,6 +197,7 @@ export async function simulateUsers(
     };
     const follow = () => {
       stopFollowing?.();
+      check.showsLike(undefined);
       const { user } = device;
       const next = (like: boolean) => {
         record(name, () => `liked by ${user}: ${like}`);
@@ -210,7 +211,7 @@ export async function simulateUsers(
       const version = planted.device === "pages are rendered without their version" ? 0 : renderedVersion;
       const rendered = initialTotal === "number" ? total : { total, version };
       const store = counterStore(ref, isRendered ? { initialTotal: rendered } : {});
-      check.views(isRendered, scheduler.now);
+      check.views(isRendered ? initialTotal : "none", scheduler.now);
       stop = store.subscribe(show);
       follow();
     };

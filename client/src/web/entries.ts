@@ -68,7 +68,8 @@ export function onIncremented(
     showSoon();
     await outcome.then(
       () => {
-        stored = counts;
+        // Unless a later call, which may have an outcome already, does the opposite.
+        if (turn._isUndone() !== counts) stored = counts;
       },
       () => {},
     );

@@ -79,7 +79,11 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
     this.#notifyViews();
     return () => {
       this.#views.delete(view);
-      if (this.#views.size === 0) this.#document = undefined;
+      if (this.#views.size === 0) {
+        this.#document = undefined;
+        // Another user may be next.
+        if (this._isPendingView) this._restart();
+      }
       // A view that is created again soon still finds the pending increments.
       setBackgroundTimer(() => {
         if (this.#views.size > 0) return;

@@ -137,7 +137,7 @@ export function watchCounter(
       : toSnapshot(document, fromCache, Date.now() + clockAhead, pending);
     const isAccepted = total._totalRead({
       ...latest,
-      asOf: microsOf(latest.asOf) || (document.get("direct") ? UNPUBLISHED : 0),
+      asOf: microsOf(latest.asOf) || (document.get("direct") && !pending ? UNPUBLISHED : 0),
       // To pending increments, the SDK adds what it showed before.
       source: via ? "copy" : fromCache || pending ? "cache" : "server",
       hasMark,

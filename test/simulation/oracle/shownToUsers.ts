@@ -47,6 +47,7 @@ interface Call {
 interface State {
   readonly total?: number | undefined;
   readonly pending?: boolean | undefined;
+  readonly fromCache?: boolean | undefined;
 }
 
 type Range = readonly [low: number, high: number];
@@ -88,17 +89,20 @@ export class ShownToUsers {
     const load = {};
     let page = {};
     let leftAt = Number.NaN;
+    /** From a number on, no total of the cache is older. One from the server may be: the number has no version. */
+    let beforeNumber: number | undefined;
     const latest: { state: State; like: boolean | undefined } = { state: {}, like: undefined };
     return {
       latest,
-      views: (isRendered, now) => {
+      views: (rendered, now) => {
         isViewed = true;
         // It has forgotten the total, and what was acknowledged: it shows what the cache knows, as a new page does.
         if (now - leftAt > FORGETTING) {
           page = {};
           from = 0;
         }
-        if (isRendered) from = this.#stored.length - 1;
+        beforeNumber = rendered === "number" ? from : undefined;
+        if (rendered !== "none") from = this.#stored.length - 1;
       },
       leaves: (now) => {
         if (isViewed) leftAt = now;
@@ -122,6 +126,10 @@ export class ShownToUsers {
       },
       shows: (state, now) => {
         latest.state = state;
+        if (state.fromCache === false && beforeNumber !== undefined) {
+          from = beforeNumber;
+          beforeNumber = undefined;
+        }
         const { total, pending } = state;
         const before = this.#before.filter(({ until }) => now - until < SWITCHING);
         const users = [this.#user, ...before.map(({ user }) => user)];
@@ -208,13 +216,13 @@ export class ShownToUsers {
 export interface PageCheck {
   readonly latest: { readonly state: State; readonly like: boolean | undefined };
   /** It shows the counter, perhaps rendered with the current total. */
-  views(isRendered: boolean, now: Micros): void;
+  views(rendered: "none" | "number" | "with version", now: Micros): void;
   /** It no longer does. */
   leaves(now: Micros): void;
   /** The page makes a call. */
   calls(by: number, counts: boolean | undefined, outcome: Promise<unknown>, clock: () => Micros): void;
   shows(state: State, now: Micros): void;
-  showsLike(like: boolean): void;
+  showsLike(like: boolean | undefined): void;
   /**
    * Nothing has happened for a second.
    *
