@@ -189,6 +189,8 @@ export class Device {
   /** The answer has the incremented values. What the cache lacks, it lacks afterwards, unless the write was of a whole document. */
   #acknowledged(write: Write, { fields: committed, updateTime }: Version): void {
     const { path, kind, data } = write;
+    // The cache has a later version.
+    if ((this.#cachedTimes.get(path) ?? 0) >= updateTime) return;
     if (this.cache.get(path) || kind !== "merge") this.#cachedTimes.set(path, updateTime);
     if (kind !== "merge") this.cache.set(path, committed);
     else if (this.cache.get(path)) {
