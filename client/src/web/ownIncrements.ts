@@ -43,7 +43,9 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
   #shards: ReadonlyMap<string, DocumentSnapshot> | undefined;
   /** Set while the SDK's queue has writes of this counter's shards. Resolves when the queue is empty. */
   #unsent: Promise<void> | undefined;
-  /** Whether it is told when another user signs in. */
+  /** How many times writes went to the SDK's queue. */
+  #queued = 0;
+  /** Whether it is awaited that they are sent, or that another user signs in. */
   #isFollowing = false;
 
   constructor(counter: Counter) {
@@ -115,19 +117,16 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
     this.#findOtherUsersCalls();
   }
 
-  _queued(queue: QueueState): void {
+  async _queued(queue: QueueState): Promise<void> {
     queue._hasUserChanged = false;
+    this.#queued++;
     if (this.#isFollowing) return;
     this.#isFollowing = true;
-    this.#whenSent().then(() => {
-      this.#isFollowing = false;
-      const next = this.#queues().find(({ _isQueued, _hasUserChanged }) => _isQueued && !_hasUserChanged);
-      if (next) this._queued(next);
-    });
-  }
-
-  #queues(): QueueState[] {
-    return [...this.#calls.keys()].map(queueStateOf);
+    for (let followed = 0; followed < this.#queued; ) {
+      followed = this.#queued;
+      await this.#whenSent();
+    }
+    this.#isFollowing = false;
   }
 
   /** Resolves when the writes that are now in the SDK's queue have an outcome, or when another user signs in. */
@@ -135,7 +134,10 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
     try {
       await waitForPendingWrites(this.#counter.firestore);
     } catch {
-      for (const queue of this.#queues()) queue._hasUserChanged = queue._isQueued;
+      for (const call of this.#calls.keys()) {
+        const queue = queueStateOf(call);
+        queue._hasUserChanged = queue._isQueued;
+      }
       this.#findOtherUsersCalls();
     }
   }

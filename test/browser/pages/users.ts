@@ -1,7 +1,15 @@
 /** A page whose user counts and likes, signs in and out, and goes offline, as a test tells it. */
 import { connectAuthEmulator, getAuth, onAuthStateChanged, signInWithCustomToken, signOut } from "firebase/auth";
 import { disableNetwork, enableNetwork } from "firebase/firestore";
-import { counter, counterStore, incrementCounter, onIncremented, undoIncrement } from "firestore-tally";
+import {
+  type CounterState,
+  type CounterStoreOptions,
+  counter,
+  counterStore,
+  incrementCounter,
+  onIncremented,
+  undoIncrement,
+} from "firestore-tally";
 import { app, db, id, parameters } from "./connection.ts";
 
 const auth = getAuth(app);
@@ -18,25 +26,41 @@ await auth.authStateReady();
 
 const ref = counter(db, id);
 const initialTotal = JSON.parse(parameters.get("initialTotal") ?? "null") ?? undefined;
-const store = counterStore(ref, { initialTotal });
-store.subscribe(() => {});
+const uid = () => auth.currentUser?.uid ?? "";
+let state: CounterState = {};
 let like: boolean | undefined;
 let stop: (() => void) | undefined;
-const follow = (now: boolean) => {
-  like = now;
-};
-onAuthStateChanged(auth, (user) => {
-  stop?.();
+let stopFollowing: (() => void) | undefined;
+const follow = () => {
+  stopFollowing?.();
   like = undefined;
-  stop = user ? onIncremented(ref, user.uid, { next: follow, error: () => {} }) : undefined;
-});
+  const next = (now: boolean) => {
+    like = now;
+  };
+  stopFollowing = stop && uid() ? onIncremented(ref, uid(), { next, error: () => {} }) : undefined;
+};
+const view = (options: CounterStoreOptions = {}) => {
+  stop ??= counterStore(ref, options).subscribe((now) => {
+    state = now;
+  });
+  follow();
+};
+const leave = () => {
+  stop?.();
+  stop = undefined;
+  state = {};
+  follow();
+};
+view({ initialTotal });
+onAuthStateChanged(auth, follow);
 
-const uid = () => auth.currentUser?.uid ?? "";
 const actions: Record<string, (argument: string) => Promise<unknown> | unknown> = {
   count: () => incrementCounter(ref),
   like: () => uid() && incrementCounter(ref, 1, { once: uid() }),
   unlike: () => uid() && undoIncrement(ref, uid()),
   "sign in": (user) => (user ? signInWithCustomToken(auth, JSON.stringify({ uid: user })) : signOut(auth)),
+  view: () => stop || view(),
+  leave,
   online: () => setOnline(true),
   offline: () => setOnline(false),
 };
@@ -53,7 +77,7 @@ window.users = {
   },
   user: uid,
   shown() {
-    const { total, pending = false } = store.getSnapshot();
+    const { total, pending = false } = state;
     return { total, pending, like };
   },
 };

@@ -67,7 +67,9 @@ export class Device {
   /** Another user signs in, or none. All listeners begin anew. */
   signIn(user: string): void {
     if (user === this.user) return;
-    for (const one of this.#waiting) one.end(new FirestoreError(new Refused(Code.ABORTED, "another user")));
+    const why = new FirestoreError(new Refused(Code.ABORTED, "another user"));
+    const isTold = planted.device !== "its waits do not tell of another user";
+    for (const one of this.#waiting) one.end(isTold ? why : undefined);
     this.#waiting.clear();
     this.user = user;
     for (const tab of this.tabs) tab.restart();

@@ -76,7 +76,8 @@ export interface Hooks {
     | "it does not tell of refused writes"
     | "it shows no marks"
     | "pages are rendered without their version"
-    | "its queue is told as sent after a reload";
+    | "its queue is told as sent after a reload"
+    | "its waits do not tell of another user";
   /** The random numbers of the code under test. */
   readonly random?: (random: Random) => number;
   /** How long a timer of the code under test runs, in milliseconds. */

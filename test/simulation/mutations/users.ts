@@ -6,10 +6,11 @@ const onDevice = (device: NonNullable<Hooks["device"]>, seed: number): Record<st
 });
 
 export const userMutations: Record<string, Mutation> = {
-  ...onDevice("it shows what waits in the queue of another user", 85),
+  ...onDevice("it shows what waits in the queue of another user", 53),
   ...onDevice("its cache takes older versions", 152),
-  ...onDevice("it does not tell of refused writes", 2),
+  ...onDevice("it does not tell of refused writes", 18),
   ...onDevice("it shows no marks", 3),
-  ...onDevice("pages are rendered without their version", 148),
-  ...onDevice("its queue is told as sent after a reload", 31),
+  ...onDevice("pages are rendered without their version", 16),
+  ...onDevice("its queue is told as sent after a reload", 13),
+  ...onDevice("its waits do not tell of another user", 53),
 };
