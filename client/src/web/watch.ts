@@ -127,7 +127,7 @@ export function watchCounter(
     }
     state.pending = isUnsent || !!own?._pending;
     const text = JSON.stringify(state);
-    if (shown === text || hasFailed || hasEnded || own?._isUnsure()) return;
+    if (shown === text || hasFailed || hasEnded || (!via && own?._isUnsure())) return;
     shown = text;
     next(state);
   };
