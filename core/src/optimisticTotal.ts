@@ -23,7 +23,7 @@
  * added to a total without its mark: so the total does not dip while a refused increment is made again.
  *
  * An increment in the queue of another user adds nothing until that user is back. A total with a smaller version than the shown one is
- * ignored, unless the server's listener tells it: then the counter was deleted.
+ * ignored, unless the server's listener tells it: then the counter was deleted. After the total of a rendered page, the listener may be behind.
  *
  * Instants are whole microseconds of the server's clock since the epoch. The client's clock only measures the round trip.
  */
@@ -54,6 +54,9 @@ interface Queued {
 
 /** The `asOf` of a document without a published total: before any increment on a shard, and after a deletion of the counter. */
 export const UNPUBLISHED = 0.5;
+
+/** Versions of published totals are instants, and larger than this. Those of others are numbers of writes. */
+const EARLIEST_INSTANT = 1e12;
 
 /** A total that the client reads. */
 export interface TotalRead {
@@ -132,11 +135,11 @@ export class OptimisticTotal {
     return own;
   }
 
-  /** The next total is the first one again, as on a new page: only increments without an outcome are added to it. */
+  /** The next total is the first one again, even if it is older. Only increments without an outcome are added to it. */
   _restart(): void {
     this.#own = this.#own.filter(isOpen);
+    this.#hasRefused &&= this.#own.length > 0;
     this._isRead = false;
-    this.#asOf = 0;
     this.#hasMark = () => false;
   }
 
@@ -151,7 +154,7 @@ export class OptimisticTotal {
     this.#shown += by;
   }
 
-  /** The user is back whose queue has an increment: no total so far has it. */
+  /** The user is back whose queue has an increment. */
   _ownerReturned(own: OwnIncrement): void {
     own._earliest = this.#asOf + 1;
   }
@@ -171,18 +174,20 @@ export class OptimisticTotal {
   }
 
   /**
-   * Whether a document that the SDK shows with pending writes has all increments of this client. It may also have refused ones: the SDK adds a
+   * Whether a document that the SDK shows with pending writes has all direct increments of this client. It may also have refused ones: the SDK adds a
    * write to what it showed when the write was made.
    */
   _isWhole(hasMark: HasMark): boolean {
-    return !this.#hasRefused && this.#own.every(({ _call }) => _call?._plan && hasMark(_call._plan));
+    const isIn = (plan: IncrementPlan | undefined) => plan?.generation === undefined || hasMark(plan);
+    return !this.#hasRefused && this.#own.every((own) => !isHere(own) || isIn(own._call?._plan));
   }
 
   /** The client reads a total. @returns whether it is shown: no older total follows a newer one */
   _totalRead({ total, asOf, version, source, pending = false, hasMark = () => undefined }: TotalRead): boolean {
     const isFromServer = source === "server";
-    // A listener that has begun before the page was rendered may be behind it, except for a document that is gone.
-    const mayBeOlder = !isFromServer || (this.#isOfPage && asOf > 0);
+    // A listener that has begun before the page was rendered may be behind it, unless the document is gone, or new since then.
+    const leastAsOf = (this.#version ?? 0) < EARLIEST_INSTANT ? 0 : UNPUBLISHED;
+    const mayBeOlder = !isFromServer || (this.#isOfPage && asOf > leastAsOf);
     if (this._isRead && mayBeOlder && isOlder(version, this.#version, source)) return false;
     // The counter was deleted, and with it all committed increments.
     if (asOf < this.#asOf && isFromServer) this.#own = this.#own.filter(isOpen);

@@ -52,11 +52,12 @@ export function onIncremented(
   /** Those that the SDK has shown from its queue. From then on, it shows whether the user who is signed in has them there. */
   const seenInQueue = new WeakSet<Turn>();
   let shown: boolean | undefined;
+  let hasFailed = false;
   const show = () => {
     let state = stored;
     // Before a call is in the queue, and while it is refused and made again, the SDK shows what was before.
     for (const [turn, counts] of calls) if (!turn._isQueued || !seenInQueue.has(turn)) state = counts;
-    if (state === undefined || state === shown || !watches.has(follow)) return;
+    if (state === undefined || state === shown || hasFailed || !watches.has(follow)) return;
     shown = state;
     next(state);
   };
@@ -85,6 +86,7 @@ export function onIncremented(
   const stop = keepListening(
     document,
     (entry) => {
+      hasFailed = false;
       const exists = entry.exists();
       // The server's word that there is no entry follows that of an empty cache, which does not know; one that persists may know.
       if (exists || !entry.metadata.fromCache || stored !== undefined) entryRead(exists);
@@ -95,6 +97,7 @@ export function onIncremented(
         );
     },
     (reason) => {
+      hasFailed = true;
       stored = undefined;
       shown = undefined;
       error(reason);

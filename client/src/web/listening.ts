@@ -45,18 +45,25 @@ export function keepListening(
           import("./recovery.ts").then(
             (recovery) => {
               wake = recovery.wake;
-              if (!hasEnded) end = recovery.retryLater(firestore, failedAt, begin);
+              if (!hasEnded) end = recovery.retryLater(firestore, failedAt, again);
             },
             // Without the file, such as after a deployment of the app.
             () => {
               if (hasEnded) return;
-              const timer = setTimeout(begin, 60_000);
+              const timer = setTimeout(again, 60_000);
               end = () => clearTimeout(timer);
             },
           );
         if (isNew) failed(error);
       },
     );
+  };
+  const again = () => {
+    try {
+      begin();
+    } catch {
+      // The database was terminated.
+    }
   };
   wake(firestore);
   begin();

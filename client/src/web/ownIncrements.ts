@@ -43,10 +43,7 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
   #shards: ReadonlyMap<string, DocumentSnapshot> | undefined;
   /** Set while the SDK's queue has writes of this counter's shards. Resolves when the queue is empty. */
   #unsent: Promise<void> | undefined;
-  /** How many times writes went to the SDK's queue. */
-  #queued = 0;
-  /** Whether it is awaited that they are sent, or that another user signs in. */
-  #isFollowing = false;
+  #leaveTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(counter: Counter) {
     super();
@@ -76,19 +73,17 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
       // `terminate` of the database ends it.
       () => {},
     );
+    clearTimeout(this.#leaveTimer);
     this.#views.add(view);
     // A new view shows increments that are pending already.
     this.#notifyViews();
     return () => {
       this.#views.delete(view);
-      if (this.#views.size === 0) {
-        this.#document = undefined;
-        // Another user may be next.
-        if (this._isPendingView) this._restart();
-      }
-      // A view that is created again soon still finds the pending increments.
-      setBackgroundTimer(() => {
-        if (this.#views.size > 0) return;
+      if (this.#views.size > 0) return;
+      // Another user may be next.
+      if (this._isPendingView) this._restart();
+      // A view that is created again soon still finds the total.
+      this.#leaveTimer = setBackgroundTimer(() => {
         this.#stopCaching?.();
         this.#stopCaching = undefined;
         this.#shards = undefined;
@@ -117,16 +112,10 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
     this.#findOtherUsersCalls();
   }
 
-  async _queued(queue: QueueState): Promise<void> {
+  _queued(queue: QueueState): void {
     queue._hasUserChanged = false;
-    this.#queued++;
-    if (this.#isFollowing) return;
-    this.#isFollowing = true;
-    for (let followed = 0; followed < this.#queued; ) {
-      followed = this.#queued;
-      await this.#whenSent();
-    }
-    this.#isFollowing = false;
+    queue._isAway = false;
+    void this.#whenSent();
   }
 
   /** Resolves when the writes that are now in the SDK's queue have an outcome, or when another user signs in. */
@@ -134,11 +123,14 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
     try {
       await waitForPendingWrites(this.#counter.firestore);
     } catch {
+      // Many waits reject at once.
+      let isNew = false;
       for (const call of this.#calls.keys()) {
         const queue = queueStateOf(call);
+        isNew ||= !!queue._isQueued && !queue._hasUserChanged;
         queue._hasUserChanged = queue._isQueued;
       }
-      this.#findOtherUsersCalls();
+      if (isNew) this.#findOtherUsersCalls();
     }
   }
 

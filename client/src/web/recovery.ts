@@ -38,11 +38,7 @@ export function retryLater(firestore: Firestore, failedAt: number, begin: () => 
   const retry = () => {
     if (globalThis.document?.hidden) return;
     stop();
-    try {
-      begin();
-    } catch {
-      // The database was terminated.
-    }
+    begin();
   };
   others.add(retry);
   for (const event of EVENTS) globalThis.addEventListener?.(event, retry);

@@ -55,7 +55,7 @@ export function counterStore(ref: CounterRef, options?: CounterStoreOptions): Co
 export function counterStore(ref: CounterRef, options: CounterStoreOptions = {}): CounterStore {
   const subscribers = new Set<(state: CounterState) => void>();
   const { initialTotal } = options;
-  const first = typeof initialTotal === "number" ? { total: initialTotal, version: undefined } : initialTotal;
+  let first = typeof initialTotal === "number" ? { total: initialTotal, version: undefined } : initialTotal;
   const initial: CounterState = first ? { total: first.total } : {};
   let state = initial;
   let stop: (() => void) | undefined;
@@ -63,6 +63,8 @@ export function counterStore(ref: CounterRef, options: CounterStoreOptions = {})
     // Before its first snapshot, a new watch reports only `pending`, and perhaps a total.
     const { error: _, ...known } = state;
     state = "asOf" in next ? next : { ...known, ...next };
+    // At the next subscription, the rendered total is old.
+    if ("asOf" in next) first = undefined;
     // One may end another.
     for (const subscriber of [...subscribers]) if (subscribers.has(subscriber)) subscriber(state);
   };

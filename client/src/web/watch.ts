@@ -193,6 +193,7 @@ export function watchCounter(
     );
     stop = () => {
       listens(false);
+      if (!counter._listeners) own?._documentChanged();
       end();
     };
   };
