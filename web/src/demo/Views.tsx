@@ -1,7 +1,7 @@
 /** The number of times the page was opened, one increment each, and how many different users have opened it. */
 import { counter, countVisitor, incrementCounter } from "firestore-tally";
 import { useEffect, useMemo } from "preact/hooks";
-import { snapshotIfKnown, useTotal } from "../counter/counterHooks.ts";
+import { useTotal } from "../counter/counterHooks.ts";
 import type { Connection } from "../firebase/connection.ts";
 import { trackWrite } from "../firebase/pendingWrites.ts";
 import { loadAuthSession } from "../firebase/visitor.ts";
@@ -11,7 +11,7 @@ let isCounted = false;
 
 export function Views({ connection, visible }: { connection: Connection; visible: boolean }) {
   const views = useMemo(() => counter(connection.db, "views:page"), [connection]);
-  const value = snapshotIfKnown(useTotal(views, visible));
+  const value = useTotal(views, visible).value;
   useEffect(() => {
     if (isCounted) return;
     isCounted = true;
