@@ -16,6 +16,7 @@ const onSuite = {
 const WITHOUT_EMULATORS = [
   "test/docs/{deployment,facts,guide,links,markSizes,operations,security}.test.ts",
   "test/mobile/{conformance,planners,vectors}.test.ts",
+  "test/simulation/users.test.ts",
 ];
 
 /** `doctor` asks the Functions emulator which functions are loaded. */
@@ -108,6 +109,7 @@ export default defineConfig({
           testTimeout: 120_000,
           hookTimeout: 120_000,
           include: ["test/simulation/*.test.ts", "test/{topItems,visitors}/*.test.ts"],
+          exclude: WITHOUT_EMULATORS,
         },
       },
       // Each of the others starts a suite of its own, or needs none: it installs the kit itself, or breaks the suite.

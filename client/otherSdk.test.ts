@@ -254,10 +254,16 @@ describe("a reference or a database of the other SDK", async () => {
     expect(reads).toHaveBeenCalled();
   });
 
-  test.each(["listCounters", "getTopCounters"])("a missing group is refused by %s, with what to pass", async (name) => {
-    await expect(admin[name](serverDb)).rejects.toMatchObject({
-      code: "counter/invalid-option",
-      message: expect.stringMatching(/^counter\/invalid-option: group is "undefined"; pass .+"likes"/),
-    });
+  test.each([
+    ["listCounters of firestore-tally/admin", (group?: unknown) => admin.listCounters(serverDb, group)],
+    ["getTopCounters of firestore-tally/admin", (group?: unknown) => admin.getTopCounters(serverDb, group)],
+    ["getTopCounters of firestore-tally", (group?: unknown) => web.getTopCounters(webDb, group)],
+  ])("a missing group, and an id in place of a group, are refused by %s, with what to pass", async (_name, call) => {
+    for (const group of [undefined, null, 5, "likes:acme", ":"]) {
+      await expect(call(group)).rejects.toMatchObject({
+        code: "counter/invalid-option",
+        message: expect.stringMatching(/^counter\/invalid-option: group is ".+"; pass .+"likes"/),
+      });
+    }
   });
 });

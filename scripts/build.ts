@@ -33,7 +33,7 @@ const lazyPeer: Plugin = {
 };
 
 /** Parts of the web entry that are loaded when they are needed. */
-const LOADED_LATER = ["totals", "serverTime", "whyRefused"];
+const LOADED_LATER = ["totals", "serverTime", "whyRefused", "recovery"];
 
 /** Such a part is a file beside the entry, in the same format. */
 const loadedLater = (format: "js" | "cjs"): Plugin => ({

@@ -118,6 +118,11 @@ const SUITES: Readonly<Record<string, Suite>> = {
     },
     tolerant: {
       "what takes longest on the emulators": [...hosted, "nightly"],
+      "a hundred devices of changing users, in a browser": [
+        ...emulators("--as", "hosted"),
+        ...vitest("browser"),
+        "test/browser/users.test.ts",
+      ],
       "every version of each peer": [...emulators("--as", "hosted"), ...vitest("packages")],
     },
     alone: {

@@ -5,8 +5,14 @@
 
 import { Firestore as AdminFirestore } from "@google-cloud/firestore";
 import { deleteApp, type FirebaseApp, initializeApp } from "firebase/app";
-import { connectAuthEmulator, getAuth, signInAnonymously, signOut } from "firebase/auth";
-import { connectFirestoreEmulator, type Firestore, getFirestore, setLogLevel } from "firebase/firestore";
+import { connectAuthEmulator, getAuth, signInAnonymously, signInWithCustomToken, signOut } from "firebase/auth";
+import {
+  connectFirestoreEmulator,
+  type Firestore,
+  type FirestoreSettings,
+  initializeFirestore,
+  setLogLevel,
+} from "firebase/firestore";
 import { initializeApp as initializeAdmin } from "firebase-admin/app";
 import { getFirestore as getAdminFirestore } from "firebase-admin/firestore";
 
@@ -51,19 +57,21 @@ let made = 0;
  *
  * @param host     another address of Firestore, such as a proxy's
  * @param project  another project, which has no functions
+ * @param cache    its settings; by default a document leaves the cache when no listener needs it
  */
-export function client(host = firestoreHost, project = projectId): Client {
+export function client(host = firestoreHost, project = projectId, cache: FirestoreSettings = {}): Client {
   const app = initializeApp({ projectId: project, apiKey: "any" }, `client-${made++}`);
-  const db = getFirestore(app);
+  const db = initializeFirestore(app, cache);
   const [name, port] = host.split(":");
   connectFirestoreEmulator(db, name as string, Number(port));
   return { app, db, close: () => deleteApp(app) };
 }
 
-/** Signs a client in as a new anonymous user, again if it is signed in already. @returns its uid */
-export async function signIn({ app }: Client): Promise<string> {
+/** Signs a client in as the user of a uid, or as a new anonymous one, again if it is signed in already. @returns the uid */
+export async function signIn({ app }: Client, uid?: string): Promise<string> {
   const auth = getAuth(app);
   if (auth.currentUser) await signOut(auth);
   else connectAuthEmulator(auth, `http://${process.env.FIREBASE_AUTH_EMULATOR_HOST}`, { disableWarnings: true });
-  return (await signInAnonymously(auth)).user.uid;
+  const signedIn = uid ? signInWithCustomToken(auth, JSON.stringify({ uid })) : signInAnonymously(auth);
+  return (await signedIn).user.uid;
 }

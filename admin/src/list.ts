@@ -1,13 +1,13 @@
 /** Queries over a group: its counters, the top of them, and the rank of one. */
 import type { DocumentSnapshot, Firestore, Query } from "firebase-admin/firestore";
 import {
-  CounterError,
   type CounterRankOptions,
   DEFAULT_COLLECTION,
   givenName,
   groupOf,
   rankingFields,
   type TopCountersOptions,
+  validGroup,
   withCurrentWindow,
 } from "../../core/src/index.ts";
 import { type CounterRef, counterDoc, firestoreOf } from "./counter.ts";
@@ -33,7 +33,7 @@ export interface ListCountersOptions {
  * The counters of a group, by id, a page at a time. Cost: 1 read per counter returned.
  *
  * @param group - the part of their ids before the first colon; `""` for ids without a colon
- * @throws CounterError `counter/invalid-option` for a group that is no string; `counter/invalid-reference` for a database
+ * @throws CounterError `counter/invalid-option` for a group that is no string, or has a colon; `counter/invalid-reference` for a database
  *         of another SDK
  *
  * @example
@@ -113,11 +113,7 @@ function collectionOf(options: { collection?: string }): string {
 }
 
 function groupIn(firestore: Firestore, collection: string, group: unknown): Query {
-  if (typeof group === "string") return firestoreOf({ firestore }).collection(collection).where("group", "==", group);
-  throw new CounterError(
-    "counter/invalid-option",
-    `group is "${String(group)}"; pass what stands before the first colon of the counters' ids, such as "likes", or "" for ids without a colon`,
-  );
+  return firestoreOf({ firestore }).collection(collection).where("group", "==", validGroup(group));
 }
 
 function listed(counter: DocumentSnapshot): ListedCounter {

@@ -9,6 +9,7 @@ function counterOf(id: string) {
 
 /** Call it when a page opens. */
 export async function countView(page: string) {
+  await shown();
   // Sign in first: Firestore holds a write back while another user is signed in.
   await userId();
   await incrementCounter(counterOf(`views:${page}`));
@@ -35,6 +36,13 @@ export async function like(post: string) {
 
 export async function unlike(post: string) {
   await undoIncrement(counterOf(`likes:${post}`), await userId());
+}
+
+/** Resolves when the page is shown. Chrome may prerender a page that no user opens. */
+async function shown() {
+  const page = globalThis.document ?? {};
+  if (!("prerendering" in page && page.prerendering)) return;
+  await new Promise((resolve) => page.addEventListener("prerenderingchange", resolve, { once: true }));
 }
 
 let signIn: Promise<unknown> | undefined;

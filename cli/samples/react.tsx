@@ -60,6 +60,7 @@ const counted = new Set<string>();
 async function countView(page: string) {
   if (counted.has(page)) return;
   counted.add(page);
+  await shown();
   // Sign in first: Firestore holds a write back while another user is signed in.
   await userId();
   await incrementCounter(counterOf(`views:${page}`));
@@ -73,6 +74,13 @@ function useUser() {
     return onAuthStateChanged(getAuth(), (next) => setUser((before) => next?.uid ?? (before && null)));
   }, []);
   return user;
+}
+
+/** Resolves when the page is shown. Chrome may prerender a page that no user opens. */
+async function shown() {
+  const page = globalThis.document ?? {};
+  if (!("prerendering" in page && page.prerendering)) return;
+  await new Promise((resolve) => page.addEventListener("prerenderingchange", resolve, { once: true }));
 }
 
 let signIn: Promise<unknown> | undefined;

@@ -1,6 +1,7 @@
 /** Which counters a command works on: those that are named, or those of a group. */
 import type { Firestore } from "firebase-admin/firestore";
 import { listCounters } from "../../admin/src/index.ts";
+import { validGroup } from "../../core/src/index.ts";
 import type { CommandContext } from "./commandContext.ts";
 import { CommandError, WRONG_USAGE } from "./commandError.ts";
 import { escapeControls } from "./escape.ts";
@@ -21,7 +22,10 @@ export interface Selection {
 /** Counters listed at a time. */
 const PAGE_SIZE = 300;
 
-/** @throws CommandError unless either ids, a group or `--ungrouped` is given, and `--after` is one of the ids */
+/**
+ * @throws CounterError `counter/invalid-option` if the group has a colon
+ * @throws CommandError unless either ids, a group or `--ungrouped` is given, and `--after` is one of the ids
+ */
 export function parseSelection(ids: readonly string[], options: SelectionOptions): Selection {
   const { ungrouped, after } = options;
   // An unset variable in a script gives an empty group.
@@ -37,7 +41,7 @@ export function parseSelection(ids: readonly string[], options: SelectionOptions
       "name either counters or a group: views:home views:about, or --group views, or --ungrouped",
     );
   }
-  const group = ungrouped ? "" : options.group;
+  const group = ungrouped ? "" : options.group && validGroup(options.group);
   return { ids: idsAfter(ids, after), group, after };
 }
 

@@ -1,3 +1,4 @@
+export { setBackgroundTimer } from "./backgroundTimer.ts";
 export { type BufferedCounter, type BufferedCounterOptions, createBuffer } from "./buffer.ts";
 export {
   type CountedCollection,
@@ -86,7 +87,7 @@ export {
   parseMirrors,
 } from "./mirror.ts";
 export { type CounterObserver, observing } from "./observer.ts";
-export { type HasMark, OptimisticTotal, type OwnIncrement } from "./optimisticTotal.ts";
+export { type HasMark, OptimisticTotal, type OwnIncrement, type TotalRead, UNPUBLISHED } from "./optimisticTotal.ts";
 export {
   chooseSlot,
   isSurelyFree,
@@ -110,7 +111,7 @@ export { ServerClock } from "./serverClock.ts";
 export { createShardCountCache, type ShardCountCache } from "./shardCountCache.ts";
 export { partOfShard0, type Random, randomShard } from "./shardSelection.ts";
 export { hashRank, Sketch, type StoredSketch, VISITOR_HASH_DIGITS } from "./sketch.ts";
-export { type CounterSnapshotBase, directCountOf, toServedSnapshot, toSnapshot } from "./snapshot.ts";
+export { type CounterSnapshotBase, directCountOf, microsOf, toServedSnapshot, toSnapshot } from "./snapshot.ts";
 export {
   CORRECTIONS,
   type CorrectionDocument,
@@ -156,6 +157,7 @@ export {
   isDocumentId,
   valid,
   validAmount,
+  validGroup,
   validIncrement,
   validName,
 } from "./validation.ts";

@@ -1,8 +1,8 @@
 /** Observers of watches. */
 
 /**
- * Is told each value of a watch: a function, or an object that is told of its failure, too. A watch that has failed has ended. Without
- * `error`, a failure goes to `console.error`.
+ * Is told each value of a watch: a function, or an object that is told of its failure, too. Without `error`, a failure goes to
+ * `console.error`. On the web, a watch that fails tries again, and tells its error once until it works. On servers, it has ended.
  */
 export type CounterObserver<T, E extends Error = Error> =
   | ((value: T) => void)

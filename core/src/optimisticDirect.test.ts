@@ -117,7 +117,7 @@ class World {
         const own = pick(this.own, number, ["heard of refusal"]);
         if (!own) break;
         own.state = "failed";
-        this.client._incrementRefused(own.known as OwnIncrement);
+        this.client._incrementDropped(own.known as OwnIncrement);
         break;
       }
       case "next":
@@ -209,12 +209,9 @@ class World {
     const has = ({ nonce, window }: IncrementPlan) =>
       received.marks[window]?.includes(nonce) || queued.some(({ call }) => call._plan.nonce === nonce);
     const total = queued.reduce((sum, { by }) => sum + by, received.total);
-    this.client._totalRead(
-      total,
-      received.asOf,
-      fromCache,
-      (plan) => has(plan) || (this.#isTooOld(plan, received) ? undefined : false),
-    );
+    const { asOf } = received;
+    const hasMark = (plan: IncrementPlan) => has(plan) || (this.#isTooOld(plan, received) ? undefined : false);
+    this.client._totalRead({ total, asOf, version: asOf, source: fromCache ? "cache" : "server", hasMark });
   }
 
   #isTooOld({ generation = 0 }: IncrementPlan, { generation: current }: Version): boolean {

@@ -117,7 +117,7 @@ class World {
         );
         if (!own) break;
         own.outcome = "refused";
-        this.client._incrementRefused(own.known);
+        this.client._incrementDropped(own.known);
         // A buffer keeps a refused sum for its next write.
         if (own.wasBuffered) this.#buffer(own.by);
         break;
@@ -138,7 +138,7 @@ class World {
         break;
       }
       case "offline":
-        if (this.last) this.client._totalRead(this.last.total, this.last.asOf, true);
+        if (this.last) this.client._totalRead({ ...this.last, version: this.last.asOf, source: "cache" });
         break;
       case "wait":
         this.#now += step[1];
@@ -160,7 +160,7 @@ class World {
     this.#commits = [];
     this.#measuredTotals = [];
     this.last = { total: 0, asOf: 0 };
-    this.client._totalRead(0, 0, false);
+    this.client._totalRead({ total: 0, asOf: 0, version: 0, source: "server" });
   }
 
   get unacknowledged(): Own[] {
@@ -251,7 +251,7 @@ class World {
   #receive(total: Total, fromCache = false): void {
     if (total.asOf >= (this.last?.asOf ?? 0)) this.last = total;
     if (fromCache) for (const own of this.own) own.earliest = Math.max(own.earliest, total.asOf + 1);
-    this.client._totalRead(total.total, total.asOf, fromCache);
+    this.client._totalRead({ ...total, version: total.asOf, source: fromCache ? "cache" : "copy" });
   }
 }
 
@@ -339,7 +339,7 @@ test("the refusal of an increment that no total can include subtracts exactly it
         const shown = world.client._total;
         const refused = world.client._incrementMade(by);
         expect(world.client._total).toBe(shown + by);
-        world.client._incrementRefused(refused);
+        world.client._incrementDropped(refused);
         expect(world.client._total).toBe(shown);
       },
     ),
@@ -385,27 +385,55 @@ test("a user who toggles a like moves the shown total by one at most from what t
   );
 });
 
+test.each([
+  ["has", 11, 2],
+  ["lacks", 10, 2],
+  ["lacks, and is older", 10, 1],
+])(
+  "the total of a page that is opened after an increment, and %s it, shows the increment once",
+  (_, total, version) => {
+    const client = new OptimisticTotal();
+    client._totalRead({ total: 10, asOf: 1, version: 1, source: "server" });
+    const own = client._incrementMade(1);
+    client._totalRead({ total, asOf: 0, version, source: "page" });
+    expect(client._total).toBe(11);
+    client._incrementCommitted(own, 3);
+    client._totalRead({ total: 10, asOf: 2, version: 2, source: "server" });
+    expect(client._total).toBe(11);
+    client._totalRead({ total: 11, asOf: 3, version: 3, source: "server" });
+    expect(client._total).toBe(11);
+  },
+);
+
+test("a copy that is older than the total is not shown, and drops no increment", () => {
+  const client = new OptimisticTotal();
+  client._totalRead({ total: 10, asOf: 5, version: 5, source: "server" });
+  client._incrementCommitted(client._incrementMade(1), 6);
+  expect(client._totalRead({ total: 9, asOf: 4, version: 4, source: "copy" })).toBe(false);
+  expect(client._total).toBe(11);
+});
+
 test("a vote that is changed moves the total by two", () => {
   const client = new OptimisticTotal();
-  client._totalRead(10, 1, false);
+  client._totalRead({ total: 10, asOf: 1, version: 1, source: "copy" });
   client._incrementMade(-1, "ada", true);
   client._incrementMade(-1, "ada", false);
   expect(client._total).toBe(8);
-  client._totalRead(9, 2, false);
+  client._totalRead({ total: 9, asOf: 2, version: 2, source: "copy" });
   expect(client._total).toBe(8);
 });
 
 test("of two increments in a row with the same `once` one counts", () => {
   const client = new OptimisticTotal();
-  client._totalRead(10, 1, false);
+  client._totalRead({ total: 10, asOf: 1, version: 1, source: "copy" });
   client._incrementMade(1, "ada");
   const unlike = client._incrementMade(-1, "ada", true);
   client._incrementMade(1, "ada");
   client._incrementMade(1, "ada");
   expect(client._total).toBe(11);
-  client._incrementRefused(unlike);
+  client._incrementDropped(unlike);
   expect(client._total).toBe(11);
-  client._totalRead(11, 2, false);
+  client._totalRead({ total: 11, asOf: 2, version: 2, source: "copy" });
   expect(client._total).toBe(11);
 });
 
@@ -431,7 +459,7 @@ test("after the counter is deleted, committed increments are dropped and pending
       for (const step of before) world.happen(step);
 
       const shown = world.client._total;
-      world.client._totalRead(0, 0, true);
+      world.client._totalRead({ total: 0, asOf: 0, version: 0, source: "cache" });
       expect(world.client._total, "a cache without the counter does not prove a deletion").toBe(shown);
 
       world.delete();

@@ -11,7 +11,15 @@ export interface CounterSnapshotBase<Timestamp> {
   readonly total: number;
   /** The instant up to which `total` has the increments on shards; `null` if the functions have published none. */
   readonly asOf: Timestamp | null;
-  /** Whether calls of this client have not returned: `total` may include their increments, which may still be refused. */
+  /**
+   * Orders the totals of a counter, wherever they were read: a later one has a larger version. Microseconds of `asOf` since the epoch,
+   * plus the number of direct increments. Versions begin again only after a deletion of the counter.
+   */
+  readonly version: number;
+  /**
+   * Whether this user has increments of the counter that the server has not acknowledged: calls of this client, or writes in the SDK's
+   * queue, such as those of another tab or of the page before a reload. Those may be missing in `total`.
+   */
   readonly pending: boolean;
   /** Whether the total is from this device's cache, because the server has not answered yet. */
   readonly fromCache: boolean;
@@ -48,15 +56,25 @@ export function directCountOf(document: FieldReader): number {
   return (document.get("direct.count") as number | undefined) ?? 0;
 }
 
+/** Microseconds since the epoch; 0 without an instant. */
+export function microsOf(at: { readonly seconds: number; readonly nanoseconds: number } | null | undefined): number {
+  return at ? at.seconds * 1e6 + Math.floor(at.nanoseconds / 1e3) : 0;
+}
+
 /** What the function `totals` tells of a counter. */
 export function toServedSnapshot<Timestamp>(
   document: FieldReader,
   fromCache: boolean,
-): Pick<CounterSnapshotBase<Timestamp>, "total" | "asOf" | "pending" | "fromCache"> {
+  pending = false,
+): Pick<CounterSnapshotBase<Timestamp>, "total" | "asOf" | "version" | "pending" | "fromCache"> {
+  const asOf = document.get("asOf") ?? null;
+  // Pending writes do not count: the rules may refuse them.
+  const writes = pending ? 0 : ((document.get("direct.writes") as number | undefined) ?? 0);
   return {
     total: (document.get("total") as number | undefined) ?? 0,
-    asOf: (document.get("asOf") as Timestamp | undefined) ?? null,
-    pending: false,
+    asOf: asOf as Timestamp | null,
+    version: microsOf(asOf as Parameters<typeof microsOf>[0]) + writes,
+    pending,
     fromCache,
   };
 }
@@ -70,8 +88,9 @@ export function toSnapshot<Timestamp>(
   document: FieldReader,
   fromCache: boolean,
   now: number,
+  pending?: boolean,
 ): CounterSnapshotBase<Timestamp> {
-  const served = toServedSnapshot<Timestamp>(document, fromCache);
+  const served = toServedSnapshot<Timestamp>(document, fromCache, pending);
   const windowsIn = (field: string) =>
     windowTotals(document.get(field) as CounterWindows<Seconds> | null | undefined, now);
   const windows = windowsIn("windows");

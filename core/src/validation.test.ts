@@ -7,6 +7,7 @@ import {
   givenName,
   isDocumentId,
   validAmount,
+  validGroup,
   validIncrement,
   validName,
 } from "./validation.ts";
@@ -162,5 +163,23 @@ describe("what is left out has a default; what is passed and undefined is refuse
     for (const flag of [undefined, null, 0, 1, "", "true"]) {
       expect(refusal((options) => givenFlag(options, "flag"), { flag }).code).toBe("counter/invalid-option");
     }
+  });
+});
+
+describe("the group of a query", () => {
+  test("is the part of ids before the first colon, empty for ids without one", () => {
+    for (const group of ["likes", "", "é x"]) expect(validGroup(group)).toBe(group);
+  });
+
+  test.each([
+    ["likes:acme", "likes:acme"],
+    [":", ":"],
+    ["undefined", undefined],
+    ["object", null],
+    ["5", 5],
+  ])("%s is refused", (shown, group) => {
+    const error = refusal(validGroup, group);
+    expect(error.code).toBe("counter/invalid-option");
+    expect(error.message).toContain(`group is "${shown}"; pass the part of ids before the first colon`);
   });
 });

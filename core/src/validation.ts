@@ -62,6 +62,15 @@ export function validName(what: "id" | "collection" | "once" | "key", name: unkn
   return valid(isDocumentId(name), what, name, `1-1500 bytes${wrong ? ` without "${escape(wrong)}"` : ""}`);
 }
 
+/** The group of a query. @throws CounterError `counter/invalid-option` for what is no group: no string, or an id with a colon */
+export function validGroup(group: unknown): string {
+  if (typeof group === "string" && !group.includes(":")) return group;
+  throw new CounterError(
+    "counter/invalid-option",
+    `group is "${shown(group)}"; pass the part of ids before the first colon, such as "likes", or "" for ids without a colon`,
+  );
+}
+
 /** A word that is no id, or a character that none may have: a slash, a control character, half of a surrogate pair. */
 const REFUSED = /^(\.{0,2}$|__(?=.*__$))|[/\p{Cc}\p{Cs}]/su;
 

@@ -2,7 +2,7 @@
 
 const { TALLY_SUITE } = process.env;
 /** `npm run test:nightly`. */
-const isNightly = TALLY_SUITE === "nightly";
+export const isNightly = TALLY_SUITE === "nightly";
 /** `npm run test:deep`, or nightly. */
 const isDeep = isNightly || TALLY_SUITE === "deep";
 

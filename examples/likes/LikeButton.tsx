@@ -9,8 +9,8 @@ interface Props {
   post: string;
   /** The uid; `null` after a sign-out: the next like signs in. */
   user: string | null;
-  /** The total that the server rendered, or 0. */
-  initialTotal: number;
+  /** What `getCounter` of the server returned. */
+  initialTotal: { total: number; version: number };
 }
 
 export function LikeButton({ post, user, initialTotal }: Props) {

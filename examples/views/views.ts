@@ -1,9 +1,11 @@
 /** Page views: every call counts. */
 import { counter, incrementCounter, onCounter } from "firestore-tally";
 import { db } from "../setup/firebase.ts";
+import { shown } from "./shown.ts";
 
 /** Call it when a page opens. */
 export async function countView(page: string) {
+  await shown();
   await incrementCounter(counter(db, `views:${page}`));
 }
 

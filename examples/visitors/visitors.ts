@@ -1,9 +1,11 @@
 /** Unique visitors: views and different people beside each other. */
 import { counter, countVisitor, incrementCounter, onCounter } from "firestore-tally";
 import { db, userId } from "../setup/firebase.ts";
+import { shown } from "../views/shown.ts";
 
 /** Call it when a page opens: every call counts as a view, every user as one visitor. */
 export async function countVisit(page: string) {
+  await shown();
   const views = counter(db, `views:${page}`);
   // First: the SDK holds a queued write back until the user who made it is signed in again.
   const uid = await userId();

@@ -1,7 +1,8 @@
 /** A browser without a network, whose Firestore stores its writes on disk. */
 import { counter, incrementCounter } from "firestore-tally";
+import * as server from "firestore-tally/admin";
 import { expect, test } from "vitest";
-import { client } from "../../testkit/clients.ts";
+import { admin, client } from "../../testkit/clients.ts";
 import { readPublished, sumOfIncrements } from "../../testkit/storedCounter.ts";
 import { until } from "../../testkit/until.ts";
 import { browserForTests, type Tab } from "./chromium.ts";
@@ -29,6 +30,7 @@ test("increments made offline show as pending, survive a reload, and count exact
   await tab.shows("kept", 3);
   await tab.shows("total", 3);
   await tab.shows("from-cache", "true");
+  await tab.shows("pending", "true");
   const other = client();
   await incrementCounter(counter(other.db, id));
   await other.close();
@@ -43,6 +45,31 @@ test("increments made offline show as pending, survive a reload, and count exact
   await tab.click("increment");
   await tab.shows("succeeded", 1);
   expect(await readPublished(id)).toMatchObject({ total: 5, direct: { generation: 1 } });
+});
+
+test("after a reload offline, the total lacks increments that wait on shards, and is pending until they count", async () => {
+  // A group with windows, which has shards alone.
+  const id = "views:offline";
+  await server.incrementCounter(server.counter(admin, id), 7);
+  const tab = await browser.open("button", { id, persistent: "" });
+  await tab.shows("total", 7);
+  await clicksOffline(tab, 3);
+  await tab.shows("kept", 3);
+  await tab.shows("total", 10);
+
+  const reconnect = await cutFirestore(tab.page);
+  await browser.context.setOffline(false);
+  await tab.page.reload();
+  await browser.context.setOffline(true);
+  await tab.shows("kept", 3);
+  await tab.shows("pending", "true");
+  await tab.shows("total", 7);
+
+  await reconnect();
+  await browser.context.setOffline(false);
+  await tab.shows("total", 10);
+  await tab.shows("pending", "false");
+  expect(await sumOfIncrements(id)).toBe(10);
 });
 
 test("increments made offline survive the end of the browser: four in a new document, and one on a shard", async () => {

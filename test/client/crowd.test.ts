@@ -73,7 +73,7 @@ test.concurrent("likes that wait for the shard of a new counter move to other sh
   const { inspection } = governor({ perSecond: 0.02, burst: 1, longestWait: 0 });
   const proxy = await startProxy(firestoreHost, [inspection]);
   const clients = Array.from({ length: 4 }, () => client(proxy.address));
-  const uids = await Promise.all(clients.map(signIn));
+  const uids = await Promise.all(clients.map((one) => signIn(one)));
   await Promise.all(clients.map(({ db }, n) => incrementCounter(counter(db, id), 1, { once: uids[n] as string })));
   expect((await readShards(id)).size).toBeGreaterThan(1);
   expect(await sumOfIncrements(id)).toBe(4);

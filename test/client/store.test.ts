@@ -1,9 +1,11 @@
 /** `counterStore` as Svelte uses stores. */
 
-import { type CounterState, counter, counterStore, incrementCounter, onCounter } from "firestore-tally";
+import { doc, onSnapshot } from "firebase/firestore";
+import { type CounterState, counter, counterStore, getCounter, incrementCounter, onCounter } from "firestore-tally";
+import * as server from "firestore-tally/admin";
 import { derived, get } from "svelte/store";
 import { afterAll, expect, test } from "vitest";
-import { client } from "../../testkit/clients.ts";
+import { admin, client } from "../../testkit/clients.ts";
 import { goOffline, goOnline } from "../../testkit/offline.ts";
 import { until } from "../../testkit/until.ts";
 
@@ -82,6 +84,7 @@ test("subscribers share one watch, which ends with the last subscriber and start
   const stopC = store.subscribe(c.next);
   expect(c.told).toEqual([last]);
   await until(() => total(c) === 2, "the total");
+  expect(c.told.map(({ shardCount }) => shardCount)).not.toContain(undefined);
   stopC();
   stopWatch();
 });
@@ -104,3 +107,34 @@ test("a store keeps its total when the next subscriber finds an increment pendin
   expect(b.told.map(({ total }) => total)).not.toContain(undefined);
   stopB();
 });
+
+test.each(["a number", "with its version", "without own increments"])(
+  "a total that a server rendered is followed by none that is older: %s",
+  async (how) => {
+    const page = client();
+    const ref = counter(page.db, `store:rendered, ${how}`);
+    // The device caches 40, and loses the network.
+    await admin.doc(ref.path).set({ group: "store", total: 40, shardCount: 1, asOf: new Date(40_000) });
+    const keepInCache = onSnapshot(doc(page.db, ref.path), () => {});
+    expect((await getCounter(ref)).total).toBe(40);
+    await goOffline(page.db);
+    await admin.doc(ref.path).update({ total: 100, asOf: new Date(100_000) });
+    const rendered = await server.getCounter(server.counter(admin, ref.id));
+    expect(rendered.total).toBe(100);
+
+    const { told, next } = recorder();
+    const initialTotal = how === "a number" ? rendered.total : rendered;
+    const optimistic = how !== "without own increments";
+    const stop = counterStore(ref, { initialTotal, optimistic }).subscribe(next);
+    await until(async () => (await getCounter(ref)).total === 40, "the cached total");
+    const increment = incrementCounter(ref);
+    if (optimistic) await until(() => told.at(-1)?.total === 101, "the own increment");
+    await goOnline(page.db);
+    await until(() => told.at(-1)?.fromCache === false, "the server's total");
+    await increment;
+    expect(Math.min(...told.map(({ total = 0 }) => total))).toBe(100);
+    stop();
+    keepInCache();
+    await page.close();
+  },
+);

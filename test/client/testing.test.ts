@@ -2,6 +2,9 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Firestore } from "@google-cloud/firestore";
+import { deleteApp, initializeApp } from "firebase/app";
+import { getFirestore } from "firebase/firestore";
 import { counter, incrementCounter } from "firestore-tally";
 import * as server from "firestore-tally/admin";
 import { prepareFirestore } from "firestore-tally/testing";
@@ -66,6 +69,47 @@ describe("settled", () => {
     expect(await firestore.settled(ref)).toBe(0);
     await expect((await prepareFirestore({ projectId })).settled(ref, 200)).rejects.toThrow("its increments sum to 3");
     await Promise.all(databases.map(({ close }) => close()));
+  });
+});
+
+describe("the database of a counter", () => {
+  const prepared = "demo-tally-compared";
+  const refusal = (pass: string) => ({
+    code: "counter/emulator",
+    message: expect.stringContaining(`, which was prepared; pass { ${pass} } to prepareFirestore`),
+  });
+
+  test.each([
+    [{}, prepared, "shop", 'database: "shop"'],
+    [{ database: "shop" }, prepared, "(default)", 'database: "(default)"'],
+    [{}, "demo-tally-other", "(default)", 'projectId: "demo-tally-other"'],
+    [{}, "demo-tally-other", "shop", 'projectId: "demo-tally-other", database: "shop"'],
+  ])("is compared by settled: prepared with %j, the counter in %s, %s", async (options, projectId, database, pass) => {
+    const firestore = await prepareFirestore({ projectId: prepared, packageRules: true, ...options });
+    const app = initializeApp({ projectId, apiKey: "any" }, `${projectId} ${database}`);
+    const web = counter(getFirestore(app, database), "views:x");
+    const { firestore: db, close } = adminAt(process.env.FIRESTORE_EMULATOR_HOST as string, projectId, database);
+    for (const ref of [web, server.counter(db, "views:x")]) {
+      await expect(firestore.settled(ref)).rejects.toMatchObject(refusal(pass));
+    }
+    await Promise.all([deleteApp(app), close()]);
+  });
+
+  test("a counter of that database, a path, and what does not tell its database are accepted", async () => {
+    const projectId = prepared;
+    const firestore = await prepareFirestore({ projectId, database: "shop", packageRules: true });
+    const app = initializeApp({ projectId, apiKey: "any" }, "same");
+    const { firestore: db, close } = adminAt(process.env.FIRESTORE_EMULATOR_HOST as string, projectId, "shop");
+    const refs = [
+      counter(getFirestore(app, "shop"), "views:x"),
+      server.counter(db, "views:x"),
+      // The server SDK may not know its project before its first call.
+      server.counter(new Firestore({ databaseId: "shop" }), "views:x"),
+      { path: "counters/views:x" },
+      { path: "counters/views:x", firestore: {} },
+    ];
+    for (const ref of refs) expect(await firestore.settled(ref)).toBe(0);
+    await Promise.all([deleteApp(app), close()]);
   });
 });
 

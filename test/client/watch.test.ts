@@ -126,7 +126,7 @@ describe("own increments in a watch", () => {
     await until(() => last().total === 1, "the increment");
     expect(last().pending).toBe(true);
     expect(await sumOfIncrements("watch:once")).toBe(0);
-    expect(patient.last()).toMatchObject({ total: 0, pending: false });
+    expect(patient.last()).toMatchObject({ total: 0, pending: true });
     await goOnline(db);
     await written;
     await sees(({ total, pending }) => total === 1 && !pending, "the acknowledgement");
@@ -201,6 +201,11 @@ describe("own increments in a watch", () => {
     const written = incrementCounter(ref);
     await until(() => seen.length > 0 && (seen.at(-1)?.total ?? 0) > 0, "the increment");
     expect(seen.at(-1)).toMatchObject({ pending: true, fromCache: true });
+    const second: CounterSnapshot[] = [];
+    const stopSecond = onCounter(ref, (snapshot) => second.push(snapshot));
+    await until(() => second.length > 0, "a watch that begins meanwhile");
+    expect(second).toEqual([{ ...seen.at(-1), version: expect.any(Number) }]);
+    stopSecond();
     await goOnline(db);
     await written;
     await until(() => seen.at(-1)?.total === 2 && !seen.at(-1)?.pending, "the truth");

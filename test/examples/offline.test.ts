@@ -17,8 +17,9 @@ test("claps show at once, and count when the device is back online", async () =>
   const { clap, showClaps } = await import("../../examples/offline/claps.ts");
   const shown: string[] = [];
   const failed = vi.fn();
-  await goOffline(db);
   const stop = showClaps("keynote", (text) => shown.push(text));
+  await until(() => expect(shown.at(-1)).toBe("0"));
+  await goOffline(db);
   clap("keynote", failed);
   clap("keynote", failed);
   await until(() => expect(shown.at(-1)).toBe("2, sending, offline"));

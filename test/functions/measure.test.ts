@@ -174,8 +174,8 @@ test("a sum that takes too long is given up for a list, and so are those of the 
     const sums = reading.calls.get("RunAggregationQuery");
     expect(await measureShards(shards, 20, { slowSince: now, now: now + 599_999 })).toMatchObject({ slowSince: now });
     expect(reading.calls.get("RunAggregationQuery")).toBe(sums);
-    // The sum that was given up ends before its client does.
-    await sleep(SLOW);
+    // The sum that was given up ends before its client does, on a busy machine, too.
+    await sleep(2 * SLOW);
   } finally {
     await close();
     proxy.close();

@@ -68,5 +68,5 @@ test.concurrent("both SDKs rank a group by a window, and leave out those that ar
     expect(await serverRank(serverCounter(admin, `winners:${id}`), { window: "day" })).toBe(place);
   }
   expect(await getCounterRank(counter(web.db, "winners:d"), { window: "month" })).toBe(1);
-  expect(await getTopCounters(web.db, "winners:none", { window: "month" })).toEqual([]);
+  expect(await getTopCounters(web.db, "losers", { window: "month" })).toEqual([]);
 });

@@ -36,8 +36,12 @@ test.each(vectors.totals)("total: $name", ({ steps }) => {
     if (step.do === "made") own.push(total._incrementMade(step.by));
     if (step.do === "committed" && made)
       total._incrementCommitted(made, step.at + Math.min(step.roundTrip, MAX_COMMIT_MS) * 1_000);
-    if (step.do === "refused" && made) total._incrementRefused(made);
-    if (step.do === "read") total._totalRead(step.value, step.asOf, step.fromCache ?? false);
+    if (step.do === "refused" && made) total._incrementDropped(made);
+    if (step.do === "read") {
+      const { value, asOf, fromCache } = step;
+      const source = fromCache ? "cache" : asOf === 0 ? "server" : "copy";
+      total._totalRead({ total: value, asOf, version: asOf, source });
+    }
     expect([total._total, total._pending], JSON.stringify(step)).toEqual([step.total, step.pending]);
   }
 });

@@ -15,6 +15,7 @@ import { scenarioOf } from "./scenario/scenarioOf.ts";
 import { watchScenarioOf } from "./scenario/watchScenarioOf.ts";
 import { worstKindOf, worstScenarioOf } from "./scenario/worstScenarioOf.ts";
 import { type Options, type Outcome, simulate } from "./simulate.ts";
+import { simulateUsers, usersAtRest, usersScenarioOf } from "./users.ts";
 
 const STEPS = Object.keys(FAILING_STEPS);
 
@@ -31,6 +32,7 @@ export {
   simulate,
   simulateRegions,
   simulateWorld,
+  usersAtRest,
 };
 
 /** The worlds of one database. */
@@ -41,10 +43,11 @@ const SCENARIOS = {
   worst: worstScenarioOf,
   adopted: adoptedScenarioOf,
   calm: calmScenarioOf,
-} satisfies Record<Exclude<World, "regions">, (seed: number) => Scenario>;
+} satisfies Record<Exclude<World, "regions" | "users">, (seed: number) => Scenario>;
 
 /** The run of a seed in one of the worlds. */
 function simulateWorld(world: World = "one database", seed: number, options: Options): Promise<Outcome> {
+  if (world === "users") return simulateUsers(usersScenarioOf(seed), options);
   if (world === "regions") return simulateRegions(regionsScenarioOf(seed), options);
   return simulate(SCENARIOS[world](seed), { ...options, isWatched: world === "watches" });
 }

@@ -26,6 +26,7 @@ const USAGE = `Usage: npm run simulate:faults -- [options]
   --watches           web clients watch what they count
   --adopted           old apps write a counter that was made by hand
   --calm              calm counters, whose increments go to their documents
+  --users             what tabs show to users who sign in and out, reload, and go offline
   --failing           one step of the functions, such as folds, fails for long
   --worst             one kind of fault in each run, as often as it can be; prints how late totals were
   --mutation "NAME"   runs the code with a mutation of test/simulation/mutations
@@ -44,7 +45,9 @@ if (![first, count].every((number) => Number.isSafeInteger(number) && number > 0
 if (mutation !== undefined && !mutations[mutation]) exitWithUsage(`Unknown mutation "${mutation}".`);
 
 const build = await buildSimulation();
-const chosenWorld = (["regions", "watches", "failing", "worst", "adopted", "calm"] as const).find((one) => values[one]);
+const chosenWorld = (["regions", "watches", "failing", "worst", "adopted", "calm", "users"] as const).find(
+  (one) => values[one],
+);
 const world = chosenWorld ?? mutations[mutation ?? ""]?.world ?? "one database";
 const isSingle = values.seed !== undefined && values.seeds === undefined;
 process.exitCode = (isSingle ? await show(build, first) : await search(build)) ? 1 : 0;
@@ -63,6 +66,7 @@ function readOptions() {
         worst: { type: "boolean" },
         adopted: { type: "boolean" },
         calm: { type: "boolean" },
+        users: { type: "boolean" },
         help: { type: "boolean" },
       },
     }).values;

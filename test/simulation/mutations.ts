@@ -9,6 +9,7 @@ import { publishMutations } from "./mutations/publish.ts";
 import { regionMutations } from "./mutations/regions.ts";
 import { stockMutations } from "./mutations/stock.ts";
 import { sumMutations } from "./mutations/sums.ts";
+import { userMutations } from "./mutations/users.ts";
 import { wakeUpMutations } from "./mutations/wakeUps.ts";
 import { windowMutations } from "./mutations/windows.ts";
 
@@ -24,4 +25,5 @@ export const mutations: Record<string, Mutation> = {
   ...stockMutations,
   ...windowMutations,
   ...adoptedMutations,
+  ...userMutations,
 };

@@ -203,6 +203,52 @@ describe("a beacon", () => {
     expect([site.sent, Object.keys(site.storage).length]).toEqual([[], 2]);
   });
 
+  test("of a page that prerenders sends and stores nothing until the page is shown, and then what was counted, once", async () => {
+    const site = newSite();
+    site.weather = "offline";
+    const earlier = site.open();
+    earlier.beacon.count("views:a");
+    await earlier.close();
+    await site.advance(1_000);
+    const stored = { ...site.storage };
+    site.weather = "fine";
+    const page = site.open({}, { prerendering: true });
+    let isFlushed = false;
+    page.beacon.count("views:a");
+    for (let n = 0; n < 600; n++) page.beacon.count(`views:page${n}`);
+    page.beacon.flush().then(() => {
+      isFlushed = true;
+    });
+    await site.advance(MINUTE);
+    page.beacon.count("views:a");
+    await page.hide();
+    await site.advance(MINUTE);
+    expect([site.sent, site.storage, isFlushed]).toEqual([[], stored, false]);
+    site.weather = "offline";
+    await page.show();
+    await site.advance(1_000);
+    // From now on, the batches survive the page.
+    expect([Object.keys(site.storage ?? {}).length, isFlushed]).toEqual([5, false]);
+    site.weather = "fine";
+    await site.advance(MINUTE);
+    expect([isFlushed, total(site), site.counted["views:a"], site.storage]).toEqual([true, 603, 3, {}]);
+    expect(Math.max(...bodies(site).map(({ events }) => events.length))).toBeLessThanOrEqual(500);
+    page.beacon.count("views:a");
+    await site.advance(2_000);
+    expect(total(site)).toBe(604);
+  });
+
+  test("of a page that prerenders and is never shown counts nothing, also not by the next page", async () => {
+    const site = newSite();
+    const page = site.open({}, { prerendering: true });
+    page.beacon.count("views:a");
+    await site.advance(MINUTE);
+    await page.close();
+    site.open();
+    await site.advance(HOUR);
+    expect([site.sent, site.storage]).toEqual([[], {}]);
+  });
+
   test("refuses amounts that are no whole number from 1", () => {
     const { beacon } = newSite().open();
     for (const by of [0, -1, 0.5, Number.NaN, Number.POSITIVE_INFINITY]) {

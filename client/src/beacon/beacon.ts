@@ -93,6 +93,7 @@ const waiting = new Set<string>();
  * - A batch waits for 12 hours at most, because the function remembers an id for a week.
  * - At most 50 batches wait. The next attempt drops those beyond, the oldest first.
  * - An answer with a status of 4xx, except 408 and 429, drops its batch, because repeating would not help.
+ * - A page that Chrome prerenders sends and stores nothing until it is shown.
  * - A crash loses what is in memory. Without `localStorage`, as in some private windows, all batches are.
  *
  * The page must be served by HTTPS or from localhost. Cost: 1 request per interval with amounts, and per attempt to send again.
@@ -115,7 +116,7 @@ export function beacon(
   let open: Batch | undefined;
   let failures = 0;
   let timer: unknown;
-  /** After a failure: resolves when the next attempt may be made, of any batch. */
+  /** After a failure, and while the page prerenders: resolves when the next attempt may be made, of any batch. */
   let pause: Promise<unknown> | undefined;
 
   const deliver = async (batch: Batch): Promise<void> => {
@@ -206,25 +207,39 @@ export function beacon(
         by -= part;
         if (JSON.stringify(_events).length > FULL) seal();
       }
-      if (!timer) timer = setTimeout(tick, flushInterval);
+      timer ??= setTimeout(tick, flushInterval);
       state._counted?.();
     },
     flush,
     close() {
       globalThis.removeEventListener?.("visibilitychange", seal);
+      clearTimeout(timer as never);
       return flush();
     },
   };
 
-  try {
-    // Of the window, after the listeners of the document, so that the batch has what these count.
-    addEventListener("visibilitychange", seal);
-    stored = localStorage ?? stored;
-  } catch {
-    // Not a page, or a page that may not store anything.
-  }
-  for (const key of Object.keys(stored).sort()) {
-    if (key.startsWith(prefix) && !waiting.has(key)) deliver({ _key: key, _body: stored[key] as string, _events: [] });
-  }
+  const start = async () => {
+    try {
+      // Of the window, after the listeners of the document, so that the batch has what these count.
+      addEventListener("visibilitychange", seal);
+      if ((globalThis.document as { prerendering?: boolean } | undefined)?.prerendering) {
+        // The event does not bubble, so the window captures it.
+        pause = new Promise((resolve) => addEventListener("prerenderingchange", resolve, true));
+        await pause;
+      }
+      const held = stored;
+      stored = localStorage ?? held;
+      for (const key of Object.keys(stored).sort()) {
+        if (key.startsWith(prefix) && !waiting.has(key))
+          deliver({ _key: key, _body: stored[key] as string, _events: [] });
+      }
+      // From now on, batches from before the page was shown survive it.
+      Object.assign(stored, held);
+    } catch {
+      // Not a page, or a page that may not store anything.
+    }
+  };
+
+  start();
   return state;
 }

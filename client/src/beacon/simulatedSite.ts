@@ -53,6 +53,8 @@ export interface Page {
   readonly errors: unknown[];
   /** Tells the page that it has become hidden. */
   hide(): Promise<void>;
+  /** Shows a page that prerenders. As in Chromium, it becomes visible before it no longer prerenders. */
+  show(): Promise<void>;
   /** Hides the page and ends it. */
   close(): Promise<void>;
   /** Ends the page without telling it. */
@@ -96,9 +98,13 @@ export class SimulatedSite {
     return [...this.#refusals].reduce((sum, [id, by]) => (this.#receipts.has(id) ? sum : sum + by), 0);
   }
 
-  open(options: BeaconOptions = {}): Page {
+  open(options: BeaconOptions = {}, { prerendering = false } = {}): Page {
     let isAlive = true;
-    const listeners = new Set<() => void>();
+    const document = { prerendering };
+    const listeners = new Set<{ type: string; listener: () => void }>();
+    const dispatch = (type: string) => {
+      for (const one of listeners) if (one.type === type) one.listener();
+    };
     const errors: unknown[] = [];
     const later = (run: () => void, delay: number) => {
       if (isAlive) this.#timers.push({ at: this.now + Math.max(delay, 0), run: () => isAlive && run() });
@@ -119,12 +125,17 @@ export class SimulatedSite {
           });
         }),
       localStorage: this.storage,
-      addEventListener: (_type: string, listener: () => void) => listeners.add(listener),
+      addEventListener: (type: string, listener: () => void) => listeners.add({ type, listener }),
       setTimeout: later,
       Date: { now: () => this.now },
       Math: Object.assign(Object.create(Math), { random: () => this.#random.next() }),
       crypto: { randomUUID: () => this.#uuid() },
-      globalThis: { removeEventListener: (_type: string, listener: () => void) => listeners.delete(listener) },
+      globalThis: {
+        document,
+        removeEventListener(type: string, listener: () => void) {
+          for (const one of listeners) if (one.type === type && one.listener === listener) listeners.delete(one);
+        },
+      },
     };
     code ??= beaconCode();
     const start = new Function(...Object.keys(globals), code)(...Object.values(globals));
@@ -133,7 +144,13 @@ export class SimulatedSite {
       beacon,
       errors,
       async hide() {
-        for (const listener of listeners) listener();
+        dispatch("visibilitychange");
+        await site.#settle();
+      },
+      async show() {
+        dispatch("visibilitychange");
+        document.prerendering = false;
+        dispatch("prerenderingchange");
         await site.#settle();
       },
       async close() {

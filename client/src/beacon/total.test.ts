@@ -158,6 +158,20 @@ test.each([
   expect(seen).toHaveLength(1);
 });
 
+test("an amount from before the watch shows in the first total, also if it was acknowledged before that", async () => {
+  const own = beacon(INGEST_URL);
+  served.totals = { [A]: { total: 10, asOf: 1_000 } };
+  const page = Object.assign(new EventTarget(), { hidden: true });
+  vi.stubGlobal("document", page);
+  own.count(A);
+  const { seen } = watch(A, { beacon: own });
+  await seconds(5);
+  expect([served.sent.length, seen]).toEqual([1, []]);
+  Object.assign(page, { hidden: false }).dispatchEvent(new Event("visibilitychange"));
+  await nothing();
+  expect(seen).toEqual([{ total: 11, asOf: 1_000 }]);
+});
+
 test("the amounts of a beacon show at once, until a total that is later than their acknowledgement", async () => {
   const own = beacon(INGEST_URL, { maxAmount: 3, flushInterval: 60_000 });
   served.totals = { [A]: { total: 10, asOf: 1_000 } };

@@ -98,6 +98,8 @@ export function onTotal(
     failed: (error) => told.error?.(error),
   });
   if (source) listenersOf(source).add(show);
+  // Nothing is published yet. So this only keeps the amounts that are acknowledged before the first answer.
+  show();
   return () => {
     stopPolling();
     source?._listeners?.delete(show);

@@ -1,3 +1,3 @@
-export type { CounterRef, CounterRefBase, IncrementOptions } from "firestore-tally";
+export type { CounterRef, CounterRefBase, IncrementOptions, InitialTotalOptions } from "firestore-tally";
 export { type UseCounter, type UseCounterOptions, useCounter } from "./useCounter.ts";
 export { type UseIncrementedOptions, useIncremented } from "./useIncremented.ts";

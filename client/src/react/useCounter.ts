@@ -3,26 +3,24 @@ import {
   type CounterRef,
   counterStore,
   type IncrementOptions,
+  type InitialTotalOptions,
   incrementCounter,
-  type ServedCounterState,
 } from "firestore-tally";
 import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 
-/** What to render before the first total arrives, and where totals come from. */
-export interface UseCounterOptions {
-  /** The total to render on the server and until the first one arrives: read it on the server with `getCounter`. */
-  initialTotal?: number | undefined;
+/** What to render, also on the server, before the first total arrives, and where totals come from. */
+export interface UseCounterOptions extends InitialTotalOptions {
   /** The URL of the function `totals`, to read from it instead of by a listener: see `ServedCounterWatchOptions`. */
   via?: string | undefined;
 }
 
 /** A counter as a component sees it. */
 export interface UseCounter {
-  /** `initialTotal` or `undefined` until the first total arrives. From then on it holds increments of this client at once. */
+  /** `initialTotal` or `undefined` until the first total arrives. It holds increments of this client at once. */
   readonly total: number | undefined;
-  /** Whether this client has increments that the server has not acknowledged yet; before the first total, too. */
+  /** Whether this user has increments that the server has not acknowledged yet; before the first total, too. */
   readonly pending: boolean;
-  /** Why the watch has ended; otherwise, why the last increment failed. */
+  /** Why the watch fails, until it works again; otherwise, why the last increment failed. */
   readonly error: Error | undefined;
   /** Calls `incrementCounter`. Never rejects: `error` has the reason of a failure. */
   readonly increment: (by?: number, options?: IncrementOptions) => Promise<void>;
@@ -43,14 +41,9 @@ export interface UseCounter {
  */
 export function useCounter(ref: CounterRef, options: UseCounterOptions = {}): UseCounter {
   const { initialTotal, via } = options;
-  const store = useMemo(() => counterStore(ref, { via }), [ref, via]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another store is not known yet
-  const isKnown = useMemo(knowing, [store]);
-  const initial = useMemo<ServedCounterState>(
-    () => (initialTotal === undefined ? {} : { total: initialTotal }),
-    [initialTotal],
-  );
-  const state = useSyncExternalStore(store.subscribe, store.getSnapshot, () => initial);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: later initial totals are not initial
+  const store = useMemo(() => counterStore(ref, { via, initialTotal }), [ref, via]);
+  const state = useSyncExternalStore(store.subscribe, store.getSnapshot, store.getSnapshot);
   const [failure, setFailure] = useState<{ store: unknown; error: Error }>();
   const current = useRef(store);
   useEffect(() => {
@@ -68,24 +61,11 @@ export function useCounter(ref: CounterRef, options: UseCounterOptions = {}): Us
     },
     [ref, store],
   );
-  const isUnknown = state !== initial && state.total !== undefined && !isKnown(state);
   return {
-    total: isUnknown && initialTotal !== undefined ? initialTotal + (state.total ?? 0) : (state.total ?? initialTotal),
+    total: state.total,
     pending: state.pending ?? false,
     // Not the failure of a counter that the component showed before.
     error: state.error ?? (failure?.store === store ? failure.error : undefined),
     increment,
-  };
-}
-
-/**
- * Whether a store has had a total. An empty cache knows none: then there are only the increments of this client, which are pending at
- * first.
- */
-function knowing(): (state: ServedCounterState) => boolean {
-  let isKnown = false;
-  return ({ total, asOf, fromCache, pending }) => {
-    isKnown ||= !fromCache || !!asOf || (total !== 0 && !pending);
-    return isKnown;
   };
 }

@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef, useSyncExternalStore } from "react";
 
 /** Options of {@link useIncremented}. */
 export interface UseIncrementedOptions {
-  /** Called when the watch fails; the watch has then ended. Default: `console.error` */
+  /** Called when the watch fails. It tries again until it works. Default: `console.error` */
   onError?: ((error: Error) => void) | undefined;
 }
 
@@ -14,7 +14,7 @@ export interface UseIncrementedOptions {
  * Cost: 1 read, and 1 per change.
  *
  * @param once - the `once` of the increment, such as the user's uid; `undefined` without one, as before sign-in
- * @returns `undefined` until it is known, on the server, without `once`, and after the watch has failed. Changes at once for
+ * @returns `undefined` until it is known, on the server, without `once`, and while the watch fails. Changes at once for
  *          increments and undos of this client
  * @throws CounterError `counter/invalid-once`
  *

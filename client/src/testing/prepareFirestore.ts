@@ -4,6 +4,7 @@ import { createRequire } from "node:module";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CounterError, isCount } from "../../../core/src/index.ts";
 import { readAppRules } from "./appRules.ts";
+import { type DatabaseOfCounter, databaseOf } from "./databaseOf.ts";
 
 /** The emulator and the rules. */
 export interface PrepareFirestoreOptions {
@@ -33,12 +34,16 @@ export interface TestFirestore {
    * increments is settled at 0. Increments on shards need the functions, which must be loaded in the emulator, too. Not for a counter that
    * counts a collection, because its shards do not have the documents.
    *
-   * @param counter - a reference of the web or the server SDK
+   * @param counter - a reference of the web or the server SDK, or a path in the prepared database
    * @returns the total
    * @throws CounterError `counter/emulator` after `timeout` milliseconds, default 10,000; the message has the sum and the
-   *         total. Give your test more time than that: the first start of the functions takes seconds
+   *         total. Give your test more time than that: the first start of the functions takes seconds. Also for a counter of another
+   *         project or database
    */
-  settled(counter: { readonly path: string }, timeout?: number): Promise<number>;
+  settled(
+    counter: { readonly path: string; readonly firestore?: object | undefined },
+    timeout?: number,
+  ): Promise<number>;
   /** Deletes every document of the database. */
   clear(): Promise<void>;
 }
@@ -109,7 +114,8 @@ export async function prepareFirestore(options: PrepareFirestoreOptions = {}): P
   return {
     host,
     projectId,
-    async settled({ path }, timeout = 10_000) {
+    async settled({ path, firestore }, timeout = 10_000) {
+      refuseOther(databaseOf(firestore), { projectId, database });
       const deadline = Date.now() + timeout;
       await sleep(QUERY_LAG);
       for (;;) {
@@ -132,6 +138,19 @@ export async function prepareFirestore(options: PrepareFirestoreOptions = {}): P
     },
     clear: () => call("DELETE", `${emulator}/databases/${database}/documents`),
   };
+}
+
+/** @throws CounterError `counter/emulator` if the counter is in another database than the prepared one */
+function refuseOther({ projectId, database }: DatabaseOfCounter, prepared: Required<DatabaseOfCounter>): void {
+  const options: string[] = [];
+  if (projectId !== undefined && projectId !== prepared.projectId) options.push(`projectId: "${projectId}"`);
+  if (database !== undefined && database !== prepared.database) options.push(`database: "${database}"`);
+  if (options.length > 0) {
+    throw refuse(
+      `the counter is not in the database "${prepared.database}" of the project "${prepared.projectId}", which was prepared; pass ` +
+        `{ ${options.join(", ")} } to prepareFirestore`,
+    );
+  }
 }
 
 function rulesOf({ rules, packageRules = false }: PrepareFirestoreOptions, database: string): string {

@@ -9,7 +9,8 @@ import {
   LOOKUP_ATTEMPTS,
 } from "../../../core/src/index.ts";
 import { type BeaconState, beacon } from "../beacon/beacon.ts";
-import { type Committed, type Counter, type CounterRef, counterDoc, readFromServer } from "./counter.ts";
+import type { Committed } from "./call.ts";
+import { type Counter, type CounterRef, counterDoc, counterOf, readFromServer } from "./counter.ts";
 import { incrementCounter } from "./increment.ts";
 
 /** Options of a buffered counter. */
@@ -47,8 +48,7 @@ export interface WebBufferedCounterOptions extends BufferedCounterOptions {
  * ```
  */
 export function bufferedCounter(ref: CounterRef, options: WebBufferedCounterOptions = {}): BufferedCounter {
-  const counter = ref as Counter;
-  counterDoc(ref);
+  const counter = counterOf(ref);
   const bufferedChanged = (by: number) => {
     counter._buffered = (counter._buffered ?? 0) + by;
     counter._watcher?._bufferedChanged(by);

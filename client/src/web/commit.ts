@@ -11,14 +11,9 @@
  * they remove nothing.
  */
 import {
-  arrayUnion,
-  Bytes,
-  type DocumentSnapshot,
-  deleteField,
   doc,
   type Firestore,
   type FirestoreError,
-  increment,
   runTransaction,
   serverTimestamp,
   type Timestamp,
@@ -28,21 +23,17 @@ import {
 import {
   CounterError,
   DIRECT,
-  groupOf,
   INCREMENTS_PER_MARK_REMOVAL,
   type IncrementPlan,
   LOOKUP_ATTEMPTS,
   MARK_WINDOW_MILLIS,
   MARK_WINDOWS,
-  planIncrement,
-  randomShard,
 } from "../../../core/src/index.ts";
+import { type Committed, type IncrementCall, type QueueState, queueStateOf, type Sent, type Turn } from "./call.ts";
 import {
-  type Committed,
   type Counter,
   counterDoc,
   hasCode,
-  type IncrementCall,
   isHiddenOrOffline,
   isLive,
   learn,
@@ -50,12 +41,11 @@ import {
   readFromServer,
   refreshShardCount,
   rethrowUnlessDenied,
-  type Sent,
-  type Turn,
   wayBy,
 } from "./counter.ts";
 import { inTurn } from "./turns.ts";
 import { goesToQueue } from "./way.ts";
+import { addWrites, hasMark, planFor } from "./writes.ts";
 
 // For modules that only some apps use: each further import from the SDK makes every app larger.
 export { doc, serverTimestamp, writeBatch };
@@ -72,8 +62,6 @@ export function makeIncrement(
   once?: string,
   alsoWrite?: IncrementCall["_alsoWrite"],
 ): Promise<Committed> {
-  // First, because it refuses what is no reference.
-  counterDoc(counter);
   const commit = (turn?: Turn) => commitIncrement(counter, { _by: by, _turn: turn, _alsoWrite: alsoWrite });
   if (!once) return commit();
   const last = counter._turns.get(once)?._pending;
@@ -143,7 +131,7 @@ async function commitWithRetries(counter: Counter, call: IncrementCall, refused?
           !_shardCountCache._isContended() &&
           Math.random() * INCREMENTS_PER_MARK_REMOVAL > 1,
     });
-    const _at = await send(counter, add, isQueued, turn, isDirect)
+    const _at = await send(counter, add, isQueued, call, isDirect)
       // Where a shard is full of expired marks, the rules accept a write that removes some. Calls with `once` keep their order.
       .catch((error) => {
         if (!isQueued || turn || isDirect) throw error;
@@ -191,7 +179,7 @@ export async function send(
   counter: Counter,
   add: AddWrites,
   isQueued?: unknown,
-  turn?: Turn,
+  call?: IncrementCall,
   isDirect?: boolean,
 ): Promise<unknown> {
   const { firestore, _watcher } = counter;
@@ -210,7 +198,7 @@ export async function send(
       stopListening();
     });
     if (committed) {
-      turn?._sent();
+      call?._turn?._sent();
       // The cache does not have the server's timestamp.
       const written = !isDirect && _watcher?._isWatched() && committed._path && doc(firestore, committed._path);
       return written && (await readFromServer(written, LOOKUP_ATTEMPTS).catch(() => undefined))?.get("at");
@@ -218,9 +206,17 @@ export async function send(
   }
   const batch = writeBatch(firestore);
   add(batch);
-  turn?._sent();
-  // Without its result: React Native Firebase resolves it to `null` on Android.
-  await batch.commit();
+  call?._turn?._sent();
+  const queued: QueueState = call ? queueStateOf(call) : {};
+  queued._isQueued = true;
+  try {
+    const committed = batch.commit();
+    _watcher?._queued(queued);
+    // Without its result: React Native Firebase resolves it to `null` on Android.
+    await committed;
+  } finally {
+    queued._isQueued = false;
+  }
   return undefined;
 }
 
@@ -248,53 +244,6 @@ async function commitInTransaction(
     keepsMarksUntil.set(counter, performance.now() + MARK_WINDOWS * MARK_WINDOW_MILLIS);
     return accepted;
   });
-}
-
-/** @param generation  that it joins in the counter document, instead of a shard */
-export function planFor(
-  counter: Counter,
-  by: number,
-  once?: string,
-  undoneShard?: string,
-  generation?: number,
-): IncrementPlan {
-  const { path, _latest, _shardCountCache, _way } = counter;
-  const undone = undoneShard === DIRECT ? "0" : undoneShard;
-  const place = generation ?? undone ?? randomShard(_shardCountCache._shardsToChooseFrom(), Math.random);
-  const plan = planIncrement(path, place, by, Date.now(), Math.random, once);
-  if (generation !== undefined && _way) (_way._room as number)--;
-  return generation === undefined || _latest?.exists() ? plan : { ...plan, group: groupOf(counter.id) };
-}
-
-/** Adds the writes of a planned increment to a batch or transaction. */
-export function addWrites(
-  w: WriteBatch,
-  { firestore }: Counter,
-  plan: IncrementPlan,
-  undoneShard?: string,
-  removesMarks?: boolean,
-): void {
-  const { path, entry, shard, generation, group, by, window, expired, nonce } = plan;
-  const at = serverTimestamp();
-  const nonces = arrayUnion(Bytes.fromUint8Array(nonce));
-  const entryDoc = entry && doc(firestore, entry);
-  if (entryDoc && undoneShard) w.delete(entryDoc);
-  else if (entryDoc) w.set(entryDoc, { once: entryDoc.id, by, shard, at });
-  const isDirect = generation !== undefined;
-  const count = increment(by);
-  const marks = { [window]: { at, nonces }, ...((isDirect || removesMarks) && { [expired]: deleteField() }) };
-  const counted = { count, writes: increment(1), marks };
-  const isNew = group !== undefined;
-  const direct = { ...(isNew && { open: true }), generation, ...counted };
-  const document = isDirect ? { ...(isNew && { group }), total: count, direct } : { shard, at, ...counted };
-  w.set(doc(firestore, path), document, { merge: true });
-}
-
-/** Whether a document has the mark of an increment. */
-export function hasMark(document: DocumentSnapshot | undefined, { generation, window, nonce }: IncrementPlan): boolean {
-  const marks = generation === undefined ? "marks" : "direct.marks";
-  const nonces: Bytes[] | undefined = document?.get(`${marks}.${window}.nonces`);
-  return !!nonces?.some((one) => one.isEqual(Bytes.fromUint8Array(nonce)));
 }
 
 /**

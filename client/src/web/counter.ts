@@ -11,9 +11,7 @@ import {
   type QuerySnapshot,
   query,
   runTransaction,
-  type Timestamp,
   type Transaction,
-  type WriteBatch,
   waitForPendingWrites,
 } from "firebase/firestore";
 import {
@@ -26,22 +24,26 @@ import {
   type DirectWay,
   directWay,
   givenName,
-  type IncrementPlan,
   type ShardCountCache,
   valid,
   validName,
 } from "../../../core/src/index.ts";
+import type { Sent, Turn, Watcher } from "./call.ts";
 
-/** Names one counter. Calls for the same counter return the same object. */
+/**
+ * Names one counter. It is a plain value: it may be frozen, copied or kept in any state library. Calls for the same counter return the same
+ * object.
+ */
 export type CounterRef = CounterRefBase<Firestore>;
 
-/** A reference with its internal state. The build shortens names with an underscore. */
+/** What this client keeps of a counter, for all references to it. The build shortens names with an underscore. */
 export interface Counter extends CounterRef {
+  readonly _ref: CounterRef;
   readonly _shardCountCache: ShardCountCache;
   /** `once` → the last call with it. */
   readonly _turns: Map<string, Sent>;
   /** Told of each call with `once`. */
-  _entryWatches?: Set<(once: string, counts: boolean, outcome: Promise<unknown>) => void>;
+  _entryWatches?: Set<(turn: Turn, counts: boolean, outcome: Promise<unknown>) => void>;
   /** Shows the increments of this client before they are published; set by the first watch. */
   _watcher?: Watcher;
   /** The sum that buffers have not written. */
@@ -58,63 +60,7 @@ export interface Counter extends CounterRef {
   _reading?: Promise<void> | undefined;
 }
 
-/**
- * A call with `once`: resolves to `true` when it is committed or in the SDK's queue; to `undefined` if it has failed before.
- * `_counts` says whether it is to count afterwards; `undefined` if the outcome alone tells.
- */
-export type Sent = Promise<true | undefined> & {
-  _counts?: boolean | undefined;
-  /** Of an increment that has no outcome yet: its amount, and the outcome. */
-  _pending?: { readonly _by: number; readonly _outcome: Promise<Committed> } | undefined;
-};
-
-/** One call with `once`. */
-export interface Turn {
-  readonly _once: string;
-  /** Whether this client has made no call with the `once` before. */
-  readonly _isFirst: boolean;
-  /** Whether the last call of this client with the `once`, this one or a later one, is an undo. */
-  _isUndone(): boolean;
-  /** Whether the next one may have begun. */
-  _isSent: boolean;
-  /** The call is in the SDK's queue or committed, or there is nothing to do: the next one may begin. */
-  _sent(): void;
-}
-
-export interface Watcher {
-  /** The client makes an increment or an undo. `outcome` rejects if the increment does not count. */
-  _track(call: IncrementCall, outcome: Promise<Committed>): void;
-  /** One more call with `once` has begun, or one has returned: it may wait for others, or for a read, before it writes. */
-  _callsChanged(by: 1 | -1): void;
-  /** The sum that buffers have not written changes by an amount. */
-  _bufferedChanged(by: number): void;
-  /** Whether there is a watch, or was one until some seconds ago. */
-  _isWatched(): boolean;
-  /** How many watches get totals by HTTP, which have no marks of direct increments. */
-  _served?: number;
-}
-
-/** One call for an increment: what it does, and how that is being made. */
-export interface IncrementCall {
-  readonly _by: number;
-  /** Of a call with `once`. */
-  _turn?: Turn | undefined;
-  /** Of an undo: what the entry names, a shard or `direct`. The commit deletes the entry. */
-  readonly _undoneShard?: string;
-  /** Adds another write to the commit, given the path of the document that gets the increment. */
-  readonly _alsoWrite?: ((writer: WriteBatch, path: string) => unknown) | undefined;
-  /** The latest plan; `undefined` before the first. */
-  _plan?: IncrementPlan;
-}
-
-/** A committed increment. */
-export interface Committed {
-  /** The path of the document that has it: a shard, or the counter document. */
-  readonly _path: string;
-  /** The server's timestamp of the write, or a later one, if it had to be looked up; `null` if its `once` had counted before. */
-  readonly _at: Timestamp | null | undefined;
-}
-
+/** Database → path → counter. */
 const counters = new WeakMap<Firestore, Record<string, Counter>>();
 
 /**
@@ -122,7 +68,7 @@ const counters = new WeakMap<Firestore, Record<string, Counter>>();
  *
  * @param id - any Firestore document id. `group:name`, such as `views:home`, is the recommended form
  * @throws CounterError `counter/invalid-id`, `counter/invalid-collection`; `counter/invalid-reference` for a database of another
- *         SDK, such as `firebase/firestore/lite`, which has neither listeners nor a cache
+ *         copy of `firebase`, or of another SDK, such as `firebase/firestore/lite`, which has neither listeners nor a cache
  *
  * @example
  * ```ts
@@ -131,29 +77,47 @@ const counters = new WeakMap<Firestore, Record<string, Counter>>();
  */
 export function counter(firestore: Firestore, id: string, options?: CounterOptions): CounterRef {
   const path = counterPath(givenName(options, "collection") ?? DEFAULT_COLLECTION, validName("id", id));
-  const known = counters.get(firestore) ?? {};
-  known[path] ??= {
-    firestore,
-    id,
-    path,
-    _shardCountCache: createShardCountCache(() => performance.now()),
-    _turns: new Map(),
-  };
-  counterDoc(known[path]);
-  counters.set(firestore, known);
-  return known[path];
+  return counterOf({ firestore, id, path })._ref;
 }
 
 /**
- * The counter document. Every call that takes a reference asks for it before any I/O.
+ * What this client keeps of a counter. Every call that takes a reference asks for it before any I/O.
  *
- * @throws CounterError `counter/invalid-reference` for what `counter` has not made, or has made for another SDK
+ * @throws CounterError `counter/invalid-reference` for what is no reference, or for a database of another SDK
  */
-export function counterDoc(ref: CounterRef): DocumentReference {
+export function counterOf(ref: CounterRef): Counter {
+  const { firestore, id, path, type } = Object(ref);
+  const known = counters.get(firestore) ?? {};
   try {
-    if ((ref as Counter)._turns) return doc(ref.firestore, ref.path);
+    // A `DocumentReference` also has an `id` and a `path`, but it has a `type`.
+    if (!type && path.endsWith(`/${id}`) && doc(firestore, path)) {
+      known[path] ??= {
+        firestore,
+        id,
+        path,
+        _ref: Object.freeze({ firestore, id, path }),
+        _shardCountCache: createShardCountCache(() => performance.now()),
+        _turns: new Map(),
+      };
+      counters.set(firestore, known);
+      return known[path];
+    }
   } catch {}
-  return valid(false, "reference", ref, "counter() of getFirestore() of firebase/firestore; /lite has no listeners");
+  const isCopy = firestore?.type === "firestore";
+  return valid(
+    false,
+    "reference",
+    ref,
+    isCopy && !type
+      ? "a database of the same copy of firebase; `npm ls firebase` shows two, or both import and require load it"
+      : "counter() of getFirestore() of firebase/firestore; /lite has no listeners",
+  );
+}
+
+/** The counter document. */
+export function counterDoc(ref: CounterRef): DocumentReference {
+  const { firestore, path } = counterOf(ref);
+  return doc(firestore, path);
 }
 
 /**
@@ -165,8 +129,6 @@ export function counterDoc(ref: CounterRef): DocumentReference {
  *          could lose the write
  */
 export function refreshShardCount(counter: Counter): Promise<void> | undefined {
-  // First, because it refuses what is no reference.
-  const document = counterDoc(counter);
   const { _shardCountCache } = counter;
   if (!_shardCountCache._isStale(isLive(counter))) return;
   counter._reading ??= new Promise<void>((resolve) => {
@@ -180,7 +142,7 @@ export function refreshShardCount(counter: Counter): Promise<void> | undefined {
       counter._reading = undefined;
       resolve();
     };
-    const read = readFromServer(document, 1, () => {
+    const read = readFromServer(counterDoc(counter), 1, () => {
       sentAt = performance.now();
     });
     read.then(

@@ -1,14 +1,9 @@
 /** Reads whether an increment with `once` counts: the state of a like button. */
-import {
-  type DocumentReference,
-  doc,
-  type FirestoreError,
-  getDoc,
-  getDocFromCache,
-  onSnapshot,
-} from "firebase/firestore";
+import { type DocumentReference, doc, type FirestoreError, getDoc, getDocFromCache } from "firebase/firestore";
 import { type CounterObserver, entryPath, observing, validName } from "../../../core/src/index.ts";
-import { type Counter, type CounterRef, counterDoc, logFailure } from "./counter.ts";
+import type { Turn } from "./call.ts";
+import { type CounterRef, counterDoc, counterOf, logFailure } from "./counter.ts";
+import { keepListening } from "./listening.ts";
 
 /**
  * Reads whether an increment with this `once` counts, including pending calls of this client. Cost: 1 read. Offline, it resolves
@@ -24,7 +19,7 @@ import { type Counter, type CounterRef, counterDoc, logFailure } from "./counter
  */
 export async function getIncremented(ref: CounterRef, once: string): Promise<boolean> {
   const entry = entryDoc(ref, once);
-  await (ref as Counter)._turns.get(once);
+  await counterOf(ref)._turns.get(once);
   return (await getDoc(entry)).exists();
 }
 
@@ -47,57 +42,64 @@ export function onIncremented(
 ): () => void {
   const [next, error] = observing(observer, logFailure);
   const document = entryDoc(ref, once);
-  const counter = ref as Counter;
+  const counter = counterOf(ref);
   counter._entryWatches ??= new Set();
   const watches = counter._entryWatches;
-  /** What the SDK has, or will have when it hears of a call that is committed. */
+  /** What the SDK shows, or will show when it hears of a call that is committed. */
   let stored: boolean | undefined;
-  /** How many calls have no outcome, and whether it counts after the last of them. The SDK's cache may dip: a refused call is made again. */
-  let pending = 0;
-  let wanted: boolean | undefined;
+  /** The calls that have no outcome, in their order, and whether it counts after each. */
+  const calls = new Map<Turn, boolean>();
+  /** Those that the SDK has shown from its queue. From then on, it shows whether the user who is signed in has them there. */
+  const seenInQueue = new WeakSet<Turn>();
   let shown: boolean | undefined;
+  let hasFailed = false;
   const show = () => {
-    const state = pending > 0 ? wanted : stored;
-    if (state === undefined || state === shown || !watches.has(follow)) return;
+    let state = stored;
+    // Before a call is in the queue, and while it is refused and made again, the SDK shows what was before.
+    for (const [turn, counts] of calls) if (!turn._isQueued || !seenInQueue.has(turn)) state = counts;
+    if (state === undefined || state === shown || hasFailed || !watches.has(follow)) return;
     shown = state;
     next(state);
   };
   // Not in the call that is followed, which must not fail with `next`.
   const showSoon = () => void Promise.resolve().then(show);
-  const follow = async (calledWith: string, counts: boolean, outcome: Promise<unknown>) => {
-    if (calledWith !== once) return;
-    pending++;
-    wanted = counts;
+  const follow = async (turn: Turn, counts: boolean, outcome: Promise<unknown>) => {
+    if (turn._once !== once) return;
+    calls.set(turn, counts);
     showSoon();
     await outcome.then(
       () => {
-        stored = counts;
+        // Unless a later call, which may have an outcome already, does the opposite.
+        if (turn._isUndone() !== counts) stored = counts;
       },
       () => {},
     );
-    pending--;
+    calls.delete(turn);
     showSoon();
   };
   watches.add(follow);
-  const stop = onSnapshot(
+  const entryRead = (exists: boolean) => {
+    stored = exists;
+    for (const [turn, counts] of calls) if (turn._isQueued && counts === exists) seenInQueue.add(turn);
+    show();
+  };
+  const stop = keepListening(
     document,
-    // Without them, the server's word that there is no entry would not follow that of an empty cache.
-    { includeMetadataChanges: true },
     (entry) => {
-      const known = () => {
-        stored = entry.exists();
-        show();
-      };
-      // An empty cache does not know the entry; one that persists may know that there is none.
-      if (entry.exists() || !entry.metadata.fromCache || stored !== undefined) known();
+      hasFailed = false;
+      const exists = entry.exists();
+      // The server's word that there is no entry follows that of an empty cache, which does not know; one that persists may know.
+      if (exists || !entry.metadata.fromCache || stored !== undefined) entryRead(exists);
       else
         getDocFromCache(entry.ref).then(
-          () => stored ?? known(),
+          () => stored ?? entryRead(false),
           () => {},
         );
     },
     (reason) => {
-      watches.delete(follow);
+      hasFailed = true;
+      stored = undefined;
+      shown = undefined;
       error(reason);
     },
   );

@@ -9,9 +9,10 @@ import {
   validIncrement,
   validName,
 } from "../../../core/src/index.ts";
-import { addWrites, commitIncrement, makeIncrement, planFor } from "./commit.ts";
-import { type Counter, type CounterRef, counterDoc, readFromServer, refreshShardCount } from "./counter.ts";
+import { commitIncrement, makeIncrement } from "./commit.ts";
+import { type CounterRef, counterOf, readFromServer, refreshShardCount } from "./counter.ts";
 import { inTurn } from "./turns.ts";
+import { addWrites, planFor } from "./writes.ts";
 
 /** An undo that the rules refuse is made again if the server's entry differs from what the client knew. */
 const MAX_UNDO_ATTEMPTS = 3;
@@ -71,7 +72,8 @@ export interface IncrementOptions {
  */
 export function incrementCounter(ref: CounterRef, by?: number, options?: IncrementOptions): Promise<void>;
 export async function incrementCounter(ref: CounterRef, ...given: IncrementArguments): Promise<void> {
-  await makeIncrement(ref as Counter, ...validIncrement(given));
+  const increment = validIncrement(given);
+  await makeIncrement(counterOf(ref), ...increment);
 }
 
 /**
@@ -94,9 +96,8 @@ export async function incrementCounter(ref: CounterRef, ...given: IncrementArgum
  * ```
  */
 export async function undoIncrement(ref: CounterRef, once: string): Promise<void> {
-  const counter = ref as Counter;
-  counterDoc(ref);
-  const entry = doc(ref.firestore, entryPath(ref.path, validName("once", once)));
+  const counter = counterOf(ref);
+  const entry = doc(counter.firestore, entryPath(counter.path, validName("once", once)));
   await inTurn(counter, once, false, async (turn) => {
     // The server's entry follows if it differs.
     let found: DocumentSnapshot | undefined = await getDocFromCache(entry).catch(() => undefined);
@@ -106,13 +107,14 @@ export async function undoIncrement(ref: CounterRef, once: string): Promise<void
       try {
         const by = found.get("by");
         // A take does not wait in the SDK's queue, so it waits here until its undo is committed.
-        const own = by < 0 ? { ...turn, _sent() {} } : turn;
-        if (found.exists())
-          return await commitIncrement(counter, { _by: -by, _turn: own, _undoneShard: found.get("shard") });
+        turn._waits = by < 0;
+        const [_undoneShard, _undoneAt] = [found.get("shard"), found.get("at")];
+        if (found.exists()) return await commitIncrement(counter, { _by: -by, _turn: turn, _undoneShard, _undoneAt });
       } catch (error) {
         if ((error as CounterError).code !== "counter/permission-denied" || attempt === MAX_UNDO_ATTEMPTS) throw error;
       }
       // Before a read that may last until the device is online.
+      turn._waits = false;
       turn._sent();
       // The cache has no entry or an old one: another device, or an undo that was pending, has changed it.
       found = await readFromServer(entry, LOOKUP_ATTEMPTS);
@@ -154,8 +156,9 @@ interface Prepared extends PreparedIncrement {
 export function prepareIncrement(ref: CounterRef, by?: number, options?: IncrementOptions): PreparedIncrement;
 export function prepareIncrement(ref: CounterRef, ...given: IncrementArguments): PreparedIncrement {
   const increment = validIncrement(given);
-  refreshShardCount(ref as Counter);
-  const prepared: Prepared = { ref, _plan: planFor(ref as Counter, ...increment) };
+  const counter = counterOf(ref);
+  refreshShardCount(counter);
+  const prepared: Prepared = { ref: counter._ref, _plan: planFor(counter, ...increment) };
   return prepared;
 }
 
@@ -220,7 +223,7 @@ export function incrementCounterIn(
       "a transaction may run twice; call prepareIncrement before it, and pass its result",
     );
   const once = isPrepared ? isPrepared.entry : validIncrement(given)[1];
-  const { path } = counterDoc((isPrepared ? (what as Prepared).ref : what) as Counter);
+  const { path } = counterOf(isPrepared ? (what as Prepared).ref : (what as CounterRef));
   const found = contents.get(writer) ?? { paths: new Set(), withOnce: 0 };
   const isFull = once !== undefined && found.withOnce === MAX_ONCE;
   if (isFull || found.paths.has(path))
@@ -231,7 +234,7 @@ export function incrementCounterIn(
         : `the batch has an increment of ${path}, and the rules refuse two on the same shard; commit the other in a second batch`,
     );
   const { ref, _plan } = (isPrepared ? what : prepareIncrement(what as CounterRef, ...given)) as Prepared;
-  addWrites(writer as WriteBatch, ref as Counter, _plan);
+  addWrites(writer as WriteBatch, counterOf(ref), _plan);
   found.paths.add(path);
   if (once !== undefined) found.withOnce++;
   contents.set(writer, found);

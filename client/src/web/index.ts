@@ -55,7 +55,15 @@ export {
   regionalCounter,
 } from "./regions.ts";
 export { type TakeFromCounterOptions, takeFromCounter } from "./stock.ts";
-export { type CounterState, type CounterStore, counterStore, type ServedCounterState } from "./store.ts";
+export {
+  type CounterState,
+  type CounterStore,
+  type CounterStoreOptions,
+  counterStore,
+  type InitialTotalOptions,
+  type ServedCounterState,
+  type ServedCounterStoreOptions,
+} from "./store.ts";
 export { getCounterRank, getTopCounters, type ListedCounter } from "./top.ts";
 export { getTopItems } from "./topItems.ts";
 export { countVisitor, getUniques } from "./visitors.ts";

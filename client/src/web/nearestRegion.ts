@@ -1,5 +1,6 @@
 /** Which of several regions a client uses: the nearest, which is the one that answered first, or another while that one does not answer. */
 import { doc, type Firestore } from "firebase/firestore";
+import { setBackgroundTimer } from "../../../core/src/index.ts";
 import { isHiddenOrOffline, readFromServer } from "./counter.ts";
 
 /** After this time in another region, the nearest is looked for again. */
@@ -37,7 +38,10 @@ export function chooseRegion(databases: Readonly<Record<string, Firestore>>, tim
     if (looking) return looking;
     lookedAt = performance.now();
     const candidates = names.filter((name) => name !== silent);
-    const late = new Promise<never>((_, reject) => setTimeout(reject, timeout));
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(reject, timeout);
+    });
     const answers = candidates.map((name) => probe(databases[name] as Firestore, path).then(() => name));
     looking = Promise.race([Promise.any(answers), late])
       .then((nearest) => {
@@ -51,9 +55,10 @@ export function chooseRegion(databases: Readonly<Record<string, Firestore>>, tim
       .catch(() => current ?? first)
       .finally(() => {
         looking = undefined;
+        clearTimeout(timer);
         clearTimeout(returning);
         // Watches alone do not ask for the nearest again.
-        if (current !== home) returning = setTimeout(() => _listeners.size > 0 && look(path), RETURN_AFTER_MS);
+        if (current !== home) returning = setBackgroundTimer(() => _listeners.size > 0 && look(path), RETURN_AFTER_MS);
       });
     return looking;
   };

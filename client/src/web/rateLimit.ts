@@ -20,16 +20,9 @@ import {
   withoutUse,
   withUse,
 } from "../../../core/src/index.ts";
+import type { Committed } from "./call.ts";
 import { doc, makeIncrement, serverTimestamp, writeBatch } from "./commit.ts";
-import {
-  type Committed,
-  type Counter,
-  type CounterRef,
-  counter,
-  counterDoc,
-  hasCode,
-  readFromServer,
-} from "./counter.ts";
+import { type CounterRef, counter, counterDoc, counterOf, hasCode, readFromServer } from "./counter.ts";
 import type { IncrementOptions } from "./increment.ts";
 
 /**
@@ -111,7 +104,7 @@ export async function incrementCounterWithRateLimit(
   const { firestore } = counterDoc(ref);
   const [by, once] = validIncrement(given);
   await commitWithUse(firestore, limit, (addUse) =>
-    makeIncrement(ref as Counter, by, once, (writer, path) => addUse(writer, doc(firestore, path))),
+    makeIncrement(counterOf(ref), by, once, (writer, path) => addUse(writer, doc(firestore, path))),
   );
 }
 

@@ -20,7 +20,7 @@ import {
   historyRange,
   toSnapshot,
 } from "../../../core/src/index.ts";
-import { type Counter, type CounterRef, counterDoc, documentRead, listFromServer, readFromServer } from "./counter.ts";
+import { type CounterRef, counterDoc, counterOf, documentRead, listFromServer, readFromServer } from "./counter.ts";
 import { sumShards } from "./sum.ts";
 import { timeFor } from "./timeFor.ts";
 
@@ -31,7 +31,7 @@ const MOST_LISTED = 100;
 export type CounterSnapshot = CounterSnapshotBase<Timestamp>;
 
 /** What a watch by HTTP knows of a counter. */
-export type ServedCounterSnapshot = Pick<CounterSnapshot, "total" | "asOf" | "pending" | "fromCache">;
+export type ServedCounterSnapshot = Pick<CounterSnapshot, "total" | "asOf" | "version" | "pending" | "fromCache">;
 
 /**
  * Reads the published total. Cost: 1 read, for any number of shards. If the counter has windows and one of them has ended, now and
@@ -46,7 +46,7 @@ export type ServedCounterSnapshot = Pick<CounterSnapshot, "total" | "asOf" | "pe
  */
 export async function getCounter(ref: CounterRef): Promise<CounterSnapshot> {
   const snapshot = await getDoc(counterDoc(ref));
-  documentRead(ref as Counter, snapshot, snapshot.get("growing"));
+  documentRead(counterOf(ref), snapshot, snapshot.get("growing"));
   return toSnapshot(snapshot, snapshot.metadata.fromCache, await timeFor(ref, [snapshot]));
 }
 

@@ -6,20 +6,22 @@
  * told, plus the increments of this client that this register cannot have yet. So the total does not fall when another region
  * tells a register.
  */
-import { type Firestore, type FirestoreError, onSnapshot, type Timestamp } from "firebase/firestore";
+import type { DocumentSnapshot, Firestore, FirestoreError, Timestamp } from "firebase/firestore";
 import {
   CounterError,
   type CounterObserver,
   type CounterOptions,
   givenAmount,
+  microsOf,
   observing,
   toSnapshot,
   valid,
 } from "../../../core/src/index.ts";
-import { type Counter, type CounterRef, counter, counterDoc, documentRead, logFailure } from "./counter.ts";
+import { type CounterRef, counter, counterDoc, counterOf, documentRead, logFailure } from "./counter.ts";
 import { incrementCounter } from "./increment.ts";
+import { keepListening } from "./listening.ts";
 import { type Choice, chooseRegion } from "./nearestRegion.ts";
-import { micros, ownIncrements } from "./watch.ts";
+import { ownIncrements } from "./ownIncrements.ts";
 
 /** Options of {@link connectRegions}. */
 export interface RegionsOptions {
@@ -52,7 +54,7 @@ interface ConnectedRegions extends Regions {
 
 /** A reference with its internal state. */
 interface GlobalCounter extends GlobalCounterRef {
-  readonly _refs: Readonly<Record<string, Counter>>;
+  readonly _refs: Readonly<Record<string, CounterRef>>;
   readonly _path: string;
   readonly _choice: Choice;
 }
@@ -102,7 +104,7 @@ export function connectRegions(
     _databases: databases,
     _choice: choice,
   };
-  return regions;
+  return Object.freeze(regions);
 }
 
 /**
@@ -119,12 +121,10 @@ export function connectRegions(
 export function globalCounter(regions: Regions, id: string, options?: CounterOptions): GlobalCounterRef {
   const { _databases, _choice }: Partial<ConnectedRegions> = Object(regions);
   if (!_databases || !_choice) return valid(false, "reference", regions, "what connectRegions() returns");
-  const refs = Object.entries(_databases).map(
-    ([name, database]) => [name, counter(database, id, options) as Counter] as const,
-  );
+  const refs = Object.entries(_databases).map(([name, database]) => [name, counter(database, id, options)] as const);
   const [[, { path }]] = refs as [(typeof refs)[number]];
   const ref: GlobalCounter = { regions, id, _refs: Object.fromEntries(refs), _path: path, _choice };
-  return ref;
+  return Object.freeze(ref);
 }
 
 function stateOf(ref: GlobalCounterRef): GlobalCounter {
@@ -151,7 +151,7 @@ export async function incrementGlobalCounter(ref: GlobalCounterRef, ...given: [b
   const region = await _choice._nearest(_path);
   const stopWaiting = _choice._awaitAnswer(region, _path);
   try {
-    await incrementCounter(_refs[region] as Counter, by);
+    await incrementCounter(_refs[region] as CounterRef, by);
   } finally {
     stopWaiting();
   }
@@ -173,7 +173,7 @@ export async function incrementGlobalCounter(ref: GlobalCounterRef, ...given: [b
 export function regionalCounter(ref: GlobalCounterRef, region: string): CounterRef {
   const { _refs } = stateOf(ref);
   // Not a name that every object has.
-  if (Object.hasOwn(_refs, region)) return _refs[region] as Counter;
+  if (Object.hasOwn(_refs, region)) return _refs[region] as CounterRef;
   throw new CounterError("counter/invalid-option", `region is "${region}"; pass one of ${Object.keys(_refs)}`);
 }
 
@@ -196,7 +196,7 @@ export function onGlobalCounter(
   const { _nearest, _awaitAnswer, _listeners } = _choice;
   const [next, error] = observing(observer, logFailure);
   const names = Object.keys(refs);
-  const own = new Map(names.map((name) => [name, ownIncrements(refs[name] as Counter)]));
+  const own = new Map(names.map((name) => [name, ownIncrements(counterOf(refs[name] as CounterRef))]));
   const asOf: Record<string, Timestamp | null> = Object.fromEntries(names.map((name) => [name, null]));
   /** Totals of regions that this app does not connect to, such as one that was taken away. */
   const others = new Map<string, { readonly total: number; readonly asOf: Timestamp }>();
@@ -216,14 +216,20 @@ export function onGlobalCounter(
       asOf: { ...asOf },
     });
   };
-  const received = (name: string, total: number, at: Timestamp | null, fromCache: boolean) => {
+  const totalRead = (name: string, total: number, at: Timestamp | null, fromCache: boolean) => {
     const known = asOf[name] ?? others.get(name)?.asOf;
     // Without an instant the counter was deleted there, unless only the cache lacks it.
-    if (at ? micros(at) < micros(known) : fromCache) return;
+    if (at ? microsOf(at) < microsOf(known) : fromCache) return;
     const part = own.get(name);
     if (part) {
       asOf[name] = at;
-      part._totalRead(total, micros(at), fromCache);
+      const instant = microsOf(at);
+      part._totalRead({
+        total,
+        asOf: instant,
+        version: instant,
+        source: fromCache ? "cache" : name === listening ? "server" : "copy",
+      });
     } else if (at) others.set(name, { total, asOf: at });
   };
   const listen = async () => {
@@ -231,34 +237,32 @@ export function onGlobalCounter(
     if (hasEnded || name === listening) return;
     stop?.();
     listening = name;
+    const ref = refs[name] as CounterRef;
     let stopWaiting: (() => void) | undefined = _awaitAnswer(name, path);
-    const end = onSnapshot(
-      counterDoc(refs[name] as Counter),
-      { includeMetadataChanges: true },
-      (document) => {
-        const { fromCache } = document.metadata;
-        if (fromCache) stopWaiting ??= _awaitAnswer(name, path);
-        else {
-          stopWaiting?.();
-          stopWaiting = undefined;
-        }
-        const snapshot = toSnapshot<Timestamp>(document, fromCache, 0);
-        documentRead(refs[name] as Counter, document);
-        received(name, snapshot.total, snapshot.asOf, fromCache);
-        for (const [other, register] of Object.entries(snapshot.regions)) {
-          if (register) received(other, register.total, register.asOf, fromCache);
-        }
-        region = name;
-        show();
-      },
-      (reason) => {
-        // A refusal is an answer, too.
-        leave();
-        error(reason);
-      },
-    );
-    stop = () => {
+    const answered = () => {
       stopWaiting?.();
+      stopWaiting = undefined;
+    };
+    const received = (document: DocumentSnapshot) => {
+      const { fromCache } = document.metadata;
+      if (fromCache) stopWaiting ??= _awaitAnswer(name, path);
+      else answered();
+      const snapshot = toSnapshot<Timestamp>(document, fromCache, 0);
+      documentRead(counterOf(ref), document);
+      totalRead(name, snapshot.total, snapshot.asOf, fromCache);
+      for (const [other, register] of Object.entries(snapshot.regions)) {
+        if (register) totalRead(other, register.total, register.asOf, fromCache);
+      }
+      region = name;
+      show();
+    };
+    const end = keepListening(counterDoc(ref), received, (reason) => {
+      // A refusal is an answer, too.
+      answered();
+      error(reason);
+    });
+    stop = () => {
+      answered();
       end();
     };
   };

@@ -1,7 +1,7 @@
 /** How long an increment waits for the first read of the shard count, with the real SDK and a server that never answers. */
 import { describe, expect, test, vi } from "vitest";
 import { queuedAtOnce, silentFirestore } from "../../testing/silentFirestore.ts";
-import { type Counter, counter, refreshShardCount } from "./counter.ts";
+import { counter, counterOf, refreshShardCount } from "./counter.ts";
 import { incrementCounter } from "./increment.ts";
 
 const it = silentFirestore();
@@ -26,7 +26,7 @@ describe("an increment without a known shard count", () => {
   });
 
   test("does not listen to the page after the read has failed", async () => {
-    const ref = counter(it.db, "views:listeners") as Counter;
+    const ref = counterOf(counter(it.db, "views:listeners"));
     const waiting = refreshShardCount(ref);
     expect(refreshShardCount(ref)).toBe(waiting);
     expect(it.page.listeners.size).toBe(1);

@@ -15,19 +15,19 @@ import {
   validName,
   validTake,
 } from "../../../core/src/index.ts";
-import { addWrites, planFor } from "./commit.ts";
+import type { Turn } from "./call.ts";
 import {
   type Counter,
   type CounterRef,
-  counterDoc,
+  counterOf,
   hasCode,
   listFromServer,
   readFromServer,
   refreshShardCount,
-  type Turn,
 } from "./counter.ts";
 import { sumShards } from "./sum.ts";
 import { inTurn } from "./turns.ts";
+import { addWrites, planFor } from "./writes.ts";
 
 /** Options of {@link takeFromCounter}. */
 export interface TakeFromCounterOptions {
@@ -81,9 +81,8 @@ export async function takeFromCounter(
 ): Promise<number> {
   validTake(units, MAX_TAKE);
   const once = validName("once", options?.once);
-  // First, because it refuses what is no reference.
-  counterDoc(ref);
-  return await inTurn(ref as Counter, once, undefined, () => takeInTurn(ref as Counter, units, once));
+  const counter = counterOf(ref);
+  return await inTurn(counter, once, undefined, () => takeInTurn(counter, units, once));
 }
 
 async function takeInTurn(counter: Counter, n: number, once: string): Promise<number> {

@@ -16,6 +16,7 @@ import {
   rankingFields,
   type TopCountersOptions,
   toSnapshot,
+  validGroup,
   withCurrentWindow,
 } from "../../../core/src/index.ts";
 import { type CounterRef, counter, counterDoc } from "./counter.ts";
@@ -34,6 +35,7 @@ export interface ListedCounter extends CounterSnapshot {
  * in the query; they are read, and left out. Only groups of the functions' parameter `WINDOWS` have windows. Offline, it lists what is cached, with `fromCache`.
  *
  * @param group - the part of their ids before the first colon: `"likes"` for `likes:post42`
+ * @throws CounterError `counter/invalid-option` for a group that is no string, or has a colon
  * @throws FirestoreError `unavailable` when offline and nothing is cached
  *
  * @example
@@ -51,7 +53,7 @@ export async function getTopCounters(
   // Of any counter, because `counter` checks the database and the collection.
   const any = counter(firestore, "any", options);
   const largestFirst = rankingFields(options).map((field) => orderBy(field, "desc"));
-  const top = query(counterDoc(any).parent, where("group", "==", group), ...largestFirst, limit(most));
+  const top = query(counterDoc(any).parent, where("group", "==", validGroup(group)), ...largestFirst, limit(most));
   let { docs, metadata } = await getDocs(top);
   // An empty cache tells nothing.
   if (metadata.fromCache && docs.length === 0) ({ docs, metadata } = await getDocsFromServer(top));

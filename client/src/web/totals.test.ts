@@ -13,6 +13,7 @@ import { advanceUntil, INGEST_URL, type ServedTotals, serveTotals, TOTALS_URL } 
 import { bufferedCounter } from "./buffered.ts";
 import { counter } from "./counter.ts";
 import type { ServedCounterSnapshot } from "./read.ts";
+import { counterStore } from "./store.ts";
 import { onCounter } from "./watch.ts";
 
 let served: ServedTotals;
@@ -57,7 +58,13 @@ async function watching(path: string) {
 
 test("totals come from the URL, with increments via ingest at once, until a total that includes them", async () => {
   const { ref, seen, last, publish } = await watching("");
-  expect(last()).toEqual({ total: 10, asOf: Timestamp.fromMillis(1_000), pending: false, fromCache: false });
+  expect(last()).toEqual({
+    total: 10,
+    asOf: Timestamp.fromMillis(1_000),
+    version: 1_000_999,
+    pending: false,
+    fromCache: false,
+  });
   const buffer = bufferedCounter(ref, { via: INGEST_URL, flushInterval: 100, maxPending: 3 });
   buffer.increment(5);
   await advanceUntil(() => last()?.total === 15 && last()?.pending === true, "the increment");
@@ -94,4 +101,14 @@ test.each([
   await vi.advanceTimersByTimeAsync(30_000);
   expect(warn).toHaveBeenCalledExactlyOnceWith(expect.stringMatching(/listen to Firestore/));
   expect([served.asked.length, seen.length, last()?.total]).toEqual([asked, 1, 10]);
+});
+
+test("a total from the URL follows the same total that a server has rendered", async () => {
+  served.totals = { "views:a": { total: 10, asOf: 1_000 } };
+  const store = counterStore(counter(db, "views:a"), {
+    via: `${TOTALS_URL}rendered`,
+    initialTotal: { total: 10, version: 1_000_500 },
+  });
+  stop = store.subscribe(() => {});
+  await advanceUntil(() => store.getSnapshot().asOf?.toMillis() === 1_000, "the total from the URL");
 });

@@ -34,6 +34,8 @@ export function watchTotals(
         published && [
           ["total", total],
           ["asOf", Timestamp.fromMillis(asOf)],
+          // The version at the end of this millisecond, in which no other publish falls.
+          ["direct.writes", 999],
         ],
       );
       next(fields);

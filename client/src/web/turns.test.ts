@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import type { Counter, Sent, Turn } from "./counter.ts";
+import type { Sent, Turn } from "./call.ts";
+import type { Counter } from "./counter.ts";
 import { inTurn } from "./turns.ts";
 
 const counter = () => ({ _turns: new Map<string, Sent>() }) as unknown as Counter;

@@ -2,7 +2,8 @@
  * The order of one client's calls with the same `once`: a like, its undo. A call begins when the one before is in the SDK's queue, which
  * keeps the order, or has an outcome. So an increment that tries one shard after another is not overtaken by its undo.
  */
-import type { Counter, Sent, Turn } from "./counter.ts";
+import type { Sent, Turn } from "./call.ts";
+import type { Counter } from "./counter.ts";
 
 /**
  * Makes a call with `once` after those before.
@@ -22,27 +23,28 @@ export function inTurn<T>(
   });
   sent._counts = counts;
   _turns.set(once, sent);
-  _watcher?._callsChanged(1);
+  const turn: Turn = {
+    _once: once,
+    _isFirst: !before,
+    _isUndone: () => (_turns.get(once) as Sent)._counts === false,
+    _isSent: false,
+    _sent() {
+      if (turn._waits) return;
+      turn._isSent = true;
+      end(true);
+    },
+  };
+  _watcher?._callsChanged(turn);
   const take = async () => {
     try {
       await before;
-      const turn: Turn = {
-        _once: once,
-        _isFirst: !before,
-        _isUndone: () => (_turns.get(once) as Sent)._counts === false,
-        _isSent: false,
-        _sent() {
-          turn._isSent = true;
-          end(true);
-        },
-      };
       return await call(turn);
     } finally {
       end();
-      _watcher?._callsChanged(-1);
+      _watcher?._callsChanged(turn, true);
     }
   };
   const outcome = take();
-  if (counts !== undefined) for (const follow of _entryWatches ?? []) follow(once, counts, outcome);
+  if (counts !== undefined) for (const follow of _entryWatches ?? []) follow(turn, counts, outcome);
   return outcome;
 }

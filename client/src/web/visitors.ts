@@ -16,6 +16,7 @@ import {
   type Counter,
   type CounterRef,
   counterDoc,
+  counterOf,
   hasCode,
   refreshShardCount,
   rethrowUnlessDenied,
@@ -40,8 +41,7 @@ import {
  */
 export async function countVisitor(ref: CounterRef, visitor: string): Promise<void> {
   validVisitor(visitor);
-  counterDoc(ref);
-  await commitVisit(ref as Counter, visitor).catch((error) => {
+  await commitVisit(counterOf(ref), visitor).catch((error) => {
     rethrowUnlessDenied(error);
     throw new CounterError(
       "counter/permission-denied",

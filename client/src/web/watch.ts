@@ -1,41 +1,25 @@
 /** Watches of a counter: its totals, and this client's own increments in between. */
-import {
-  collection,
-  doc,
-  type FirestoreError,
-  getDoc,
-  getDocFromCache,
-  onSnapshot,
-  type Timestamp,
-} from "firebase/firestore";
+import { type DocumentSnapshot, type FirestoreError, getDocFromCache } from "firebase/firestore";
 import {
   type CounterObserver,
   DIRECT_WINDOWS,
   type HasMark,
   type IncrementPlan,
-  MAX_COMMIT_MS,
-  MAX_PUBLISH_DELAY_MS,
+  microsOf,
   OptimisticTotal,
   observing,
   type ReadDirect,
-  shardsPath,
+  type TotalRead,
   toServedSnapshot,
   toSnapshot,
+  UNPUBLISHED,
 } from "../../../core/src/index.ts";
-import { callSafely } from "../beacon/callSafely.ts";
-import { hasMark } from "./commit.ts";
-import {
-  type Committed,
-  type Counter,
-  type CounterRef,
-  counterDoc,
-  documentRead,
-  type IncrementCall,
-  logFailure,
-  type Watcher,
-} from "./counter.ts";
+import { type CounterRef, counterDoc, counterOf, documentRead, logFailure } from "./counter.ts";
+import { keepListening } from "./listening.ts";
+import { ownIncrements } from "./ownIncrements.ts";
 import type { CounterSnapshot, ServedCounterSnapshot } from "./read.ts";
 import { timeFor } from "./timeFor.ts";
+import { hasMark } from "./writes.ts";
 
 /** Options of a watch. */
 export interface CounterWatchOptions {
@@ -100,98 +84,128 @@ export function onCounter(
   options?: CounterWatchOptions,
 ): () => void {
   const [next, error] = observing(observer, logFailure);
-  return watchCounter(ref, (state) => "total" in state && next(state as CounterSnapshot), error, options);
+  return watchCounter(ref, (state) => "asOf" in state && next(state as CounterSnapshot), error, options);
 }
 
 /**
- * As {@link onCounter}. Before the first total, it also reports whether increments of this client are pending. With `via`, the states
- * are those of a {@link ServedCounterSnapshot}.
+ * As {@link onCounter}. Before the first snapshot, it also reports `pending`, and a total that another watch or the page's markup has
+ * given. With `via`, the states are those of a {@link ServedCounterSnapshot}.
+ *
+ * @param initialTotal - the total that the page was rendered with
  */
 export function watchCounter(
   ref: CounterRef,
   next: (state: Partial<CounterSnapshot>) => void,
   error: (error: FirestoreError) => void,
   { optimistic = true, via }: Partial<ServedCounterWatchOptions> = {},
+  initialTotal?: Pick<TotalRead, "total" | "version">,
 ): () => void {
-  const counter = ref as Counter;
-  const watched = counterDoc(ref);
+  const counter = counterOf(ref);
+  const watched = counterDoc(counter);
   const own = optimistic ? ownIncrements(counter) : undefined;
+  const total = own ?? new OptimisticTotal();
+  if (initialTotal) total._totalRead({ ...initialTotal, asOf: 0, source: "page", hasMark: () => false });
   /** The time that the server's clock is ahead of this device's, as far as it decides which windows are over. */
   let clockAhead = 0;
-  let asked: unknown;
-  let published: (ServedCounterSnapshot & Partial<CounterSnapshot>) | undefined;
+  let timedDocument: unknown;
+  let published: Partial<Shown> | undefined;
   let shown = '{"pending":false}';
+  let stop: (() => void) | undefined;
+  let hasEnded = false;
+  let hasFailed = false;
+  let isListening = false;
+  /** Whether the SDK shows the document with writes that the server has not acknowledged. */
+  let isUnsent = false;
+  let isServed = false;
   const show = () => {
     const state: Partial<Shown> = { ...published };
     if (own) {
-      if (published) state.total = own._total;
+      if (own._isRead) state.total = own._total;
       // Increments of this client count in its region, and so in the sum of all.
       if (published?.globalTotal !== undefined)
-        state.globalTotal = published.globalTotal - published.total + own._total;
-      state.pending = own._pending;
+        state.globalTotal = published.globalTotal - (published.total as number) + own._total;
     }
+    state.pending = isUnsent || !!own?._pending;
     const text = JSON.stringify(state);
-    if (shown !== text) next(state);
+    if (shown === text || hasFailed || hasEnded || (!via && own?._isUnsure())) return;
     shown = text;
+    next(state);
   };
-  const read = (document: { get(field: string): unknown }, fromCache: boolean, includes?: HasMark) => {
-    const latest: ServedCounterSnapshot & Partial<CounterSnapshot> = via
+  const read = (document: Fields, fromCache: boolean, pending?: boolean, hasMark?: HasMark) => {
+    const latest: Shown | ServedCounterSnapshot = via
       ? toServedSnapshot(document, fromCache)
-      : toSnapshot(document, fromCache, Date.now() + clockAhead);
-    // After a fallback, the cache may have an older total.
-    if (micros(latest.asOf) < micros(published?.asOf) && (latest.asOf || fromCache)) return;
+      : toSnapshot(document, fromCache, Date.now() + clockAhead, pending);
+    const isAccepted = total._totalRead({
+      ...latest,
+      asOf: microsOf(latest.asOf) || (document.get("direct") && !pending ? UNPUBLISHED : 0),
+      // To pending increments, the SDK adds what it showed before.
+      source: via ? "copy" : fromCache || pending ? "cache" : "server",
+      hasMark,
+    });
+    // The rest of an older document is told until a newer one is here.
+    if (!isAccepted && (published || !own)) return;
     published = latest;
-    own?._totalRead(published.total, micros(published.asOf) || +!!document.get("direct") / 2, fromCache, includes);
     show();
-    if (via || fromCache || document === asked) return;
-    asked = document;
+    if (via || fromCache || document === timedDocument) return;
+    timedDocument = document;
     timeFor(ref, [document]).then((now) => {
       if (now) clockAhead = now - Date.now();
-      if (now && published === latest && !hasEnded) read(document, fromCache, includes);
+      if (now && published === latest && !hasEnded) read(document, fromCache, pending, hasMark);
     });
   };
+  const received = (snapshot: DocumentSnapshot) => {
+    const { fromCache, hasPendingWrites } = snapshot.metadata;
+    const direct: ReadDirect = snapshot.get("direct");
+    own?._documentChanged(snapshot);
+    isUnsent = hasPendingWrites;
+    // The SDK has added this client's increments to a document that it does not have.
+    if (direct && direct.open === undefined) return show();
+    documentRead(counter, snapshot);
+    const includes: HasMark = (plan) => hasMark(snapshot, plan) || (isTooOld(plan, direct) ? undefined : false);
+    // While this client's writes are pending, the SDK adds them to the total as it was before, and hides others' increments.
+    if (hasPendingWrites && (total._isRead || !total._isWhole(includes))) {
+      if (total._isRead) published = { ...(published ?? toSnapshot(snapshot, fromCache, Date.now(), true)), fromCache };
+      show();
+    } else if (published || snapshot.exists() || !fromCache) read(snapshot, fromCache, hasPendingWrites, includes);
+    // An empty cache tells nothing; one that persists may know that there is no document.
+    else getDocFromCache(watched).then(() => hasFailed || published || read(snapshot, true, false, includes), show);
+  };
+  const listens = (now: boolean) => {
+    if (isListening !== now) counter._listeners = (counter._listeners ?? 0) + (now ? 1 : -1);
+    isListening = now;
+  };
   const listen = () => {
-    counter._listeners = (counter._listeners ?? 0) + 1;
-    const end = onSnapshot(
+    const end = keepListening(
       watched,
-      { includeMetadataChanges: true },
       (snapshot) => {
-        const { fromCache, hasPendingWrites } = snapshot.metadata;
-        const direct: ReadDirect = snapshot.get("direct");
-        // The SDK has added this client's increments to a document that it does not have.
-        if (direct && direct.open === undefined) return;
-        documentRead(counter, snapshot);
-        // While this client's writes are pending, the SDK adds them to the total as it was before, and hides others' increments.
-        if (hasPendingWrites && published) {
-          published = { ...published, fromCache };
-          return show();
-        }
-        read(snapshot, fromCache, (plan) => hasMark(snapshot, plan) || (isTooOld(plan, direct) ? undefined : false));
+        listens(true);
+        // The first snapshot after a failure is told, even if it is the same.
+        if (hasFailed) shown = "";
+        hasFailed = false;
+        received(snapshot);
       },
       (reason) => {
-        stop?.();
-        leave?.();
+        listens(false);
+        hasFailed = true;
+        own?._documentChanged();
         error(reason);
       },
     );
     stop = () => {
-      stop = undefined;
-      (counter._listeners as number)--;
+      listens(false);
+      if (!counter._listeners) own?._documentChanged();
       end();
     };
   };
-  let stop: (() => void) | undefined;
-  let hasEnded = false;
-  let isServed = false;
-  const beServed = (now: boolean) => {
+  const setServed = (now: boolean) => {
     if (own && isServed !== now) own._served += now ? 1 : -1;
     isServed = now;
   };
   const fallBack = () => {
-    beServed(false);
+    setServed(false);
     if (!hasEnded) listen();
   };
-  beServed(!!via);
+  setServed(!!via);
   if (via)
     import("./totals.ts").then(({ watchTotals }) => {
       if (!hasEnded) stop = watchTotals(via, ref.id, (document) => read(document, false), fallBack);
@@ -200,136 +214,20 @@ export function watchCounter(
   const leave = own?._subscribe(show);
   return () => {
     hasEnded = true;
-    beServed(false);
+    setServed(false);
     stop?.();
     leave?.();
   };
 }
 
+interface Fields {
+  get(field: string): unknown;
+}
+
 /** A snapshot of the counter document; with `via`, without the fields that `totals` does not tell. */
 type Shown = { -readonly [Field in keyof CounterSnapshot]: CounterSnapshot[Field] };
-
-/** The increments of this client to one counter, shown in every view of the counter. */
-class OwnIncrements extends OptimisticTotal implements Watcher {
-  _served = 0;
-  readonly #counter: Counter;
-  readonly #views = new Set<() => void>();
-  #stopCaching: (() => void) | undefined;
-  #notifyTimer: unknown;
-  /** Calls with `once` that have not returned. */
-  #calls = 0;
-
-  constructor(counter: Counter) {
-    super();
-    this.#counter = counter;
-  }
-
-  /** Calls a view after each change. @returns a function that ends it */
-  _subscribe(view: () => void): () => void {
-    // A listener to the cache alone, at no cost: meanwhile the cache keeps the shards that this client writes, and with
-    // them the server's timestamps.
-    this.#stopCaching ??= onSnapshot(
-      collection(this.#counter.firestore, shardsPath(this.#counter.path)),
-      { source: "cache" },
-      () => {},
-      // `terminate` of the database ends it.
-      () => {},
-    );
-    this.#views.add(view);
-    // A new view shows increments that are pending already.
-    this.#notifyViews();
-    return () => {
-      this.#views.delete(view);
-      // A view that is created again soon still finds the pending increments.
-      setTimeout(() => {
-        if (this.#views.size > 0) return;
-        this.#stopCaching?.();
-        this.#stopCaching = undefined;
-      }, MAX_PUBLISH_DELAY_MS);
-    };
-  }
-
-  _isWatched(): boolean {
-    return !!this.#stopCaching;
-  }
-
-  override get _pending(): boolean {
-    return this.#calls > 0 || super._pending;
-  }
-
-  _callsChanged(by: number): void {
-    this.#calls += by;
-    this.#notifyViews();
-  }
-
-  override _bufferedChanged(by: number): void {
-    super._bufferedChanged(by);
-    this.#notifyViews();
-  }
-
-  /** Cost: none, because the cache has the commit time; 1 read if the cache has lost it. */
-  async _track(call: IncrementCall, outcome: Promise<Committed>): Promise<void> {
-    const own = this._incrementMade(call._by, call._turn?._once, !!call._undoneShard, call);
-    this.#notifyViews();
-    const sentAt = performance.now();
-    try {
-      const { _path, _at } = await outcome;
-      // It had counted before; or no view is left that could show the increment.
-      if (_at === null || !this._isWatched()) return this.#forget(own);
-      if (call._plan?.generation !== undefined) {
-        // Its mark tells which totals include it.
-        this._incrementCommitted(own, 0);
-        return this.#notifyViews();
-      }
-      // The timestamp is from the start of the commit, whose end is within the round trip.
-      const start = micros(_at || (await this.#readTimestamp(_path)));
-      this._incrementCommitted(own, start + Math.min(performance.now() - sentAt, MAX_COMMIT_MS) * 1_000);
-      // A total between both bounds may include the increment or not. It does if no other total has followed by then.
-      setTimeout(() => {
-        this._incrementCommitted(own, start);
-        this.#notifyViews();
-      }, MAX_PUBLISH_DELAY_MS);
-      this.#notifyViews();
-    } catch {
-      this.#forget(own);
-    }
-  }
-
-  #forget(own: Parameters<this["_incrementRefused"]>[0]): void {
-    this._incrementRefused(own);
-    this.#notifyViews();
-  }
-
-  /** Reads the server's timestamp of this write, or of a later one on the same shard. */
-  async #readTimestamp(path: string): Promise<Timestamp> {
-    const shard = doc(this.#counter.firestore, path);
-    const snapshot = await getDocFromCache(shard).catch(() => getDoc(shard));
-    return snapshot.get("at", { serverTimestamps: "previous" });
-  }
-
-  /** Calls the views once for all changes of this turn of the event loop, after the code that made them. */
-  #notifyViews(): void {
-    this.#notifyTimer ??= setTimeout(() => {
-      this.#notifyTimer = undefined;
-      for (const view of this.#views) callSafely(view);
-    });
-  }
-}
-
-export function ownIncrements(counter: Counter): OwnIncrements {
-  if (!counter._watcher) {
-    const own = new OwnIncrements(counter);
-    own._bufferedChanged(counter._buffered ?? 0);
-    counter._watcher = own;
-  }
-  return counter._watcher as OwnIncrements;
-}
 
 /** Whether the marks of the increment's generation may have been removed. */
 function isTooOld({ generation = 0 }: IncrementPlan, direct: ReadDirect): boolean {
   return (direct?.generation ?? 0) >= generation + DIRECT_WINDOWS - 1;
-}
-
-export function micros(at: Timestamp | null | undefined): number {
-  return at ? at.seconds * 1e6 + Math.floor(at.nanoseconds / 1e3) : 0;
 }

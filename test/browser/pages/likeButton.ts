@@ -13,5 +13,9 @@ const { userId } = await import("../../../examples/setup/firebase.ts");
 // @ts-expect-error: the repository's own tsconfig has no JSX; that of the examples checks the file.
 const { LikeButton } = await import("../../../examples/likes/LikeButton.tsx");
 
-const props = { post: new URL(location.href).searchParams.get("post"), user: await userId(), initialTotal: 0 };
+const props = {
+  post: new URL(location.href).searchParams.get("post"),
+  user: await userId(),
+  initialTotal: { total: 0, version: 0 },
+};
 createRoot(document.querySelector("#root") as HTMLElement).render(h(StrictMode, null, h(LikeButton, props)));

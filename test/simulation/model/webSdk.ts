@@ -6,11 +6,11 @@
  */
 import { commitBy, planted } from "../mutations/mutation.ts";
 import { Firestore as AdminFirestore, type CollectionReference } from "./adminSdk.ts";
-import { apply, Code, type Data, fieldOf, Refused, type Version, type Write } from "./database.ts";
+import { apply, type Change, Code, type Data, fieldOf, Refused, type Version, type Write } from "./database.ts";
 import type { Connection } from "./network.ts";
 import { AggregateField, type Query } from "./reads.ts";
 import { authorize } from "./rules.ts";
-import { Bytes, type Fields, FieldValue, type Micros, Timestamp, type Value } from "./values.ts";
+import { Bytes, type Fields, FieldValue, isMap, type Micros, Timestamp, type Value } from "./values.ts";
 
 export { Bytes, Timestamp };
 export const increment = FieldValue.increment;
@@ -34,7 +34,7 @@ const RETRIED = ["aborted", "failed-precondition", "unavailable"];
 /** The SDK's default of `maxAttempts`. */
 const ATTEMPTS = 5;
 
-class FirestoreError extends Error {
+export class FirestoreError extends Error {
   readonly code: string;
   constructor({ code, message }: Refused) {
     super(message);
@@ -61,6 +61,61 @@ export class Firestore {
 
   constructor(connection: Connection) {
     this.connection = connection;
+  }
+
+  /** Of the process, as it asks the rules. */
+  authorize(changes: readonly Change[]): void {
+    authorize(changes);
+  }
+
+  /** @throws Refused if the device is offline, or if the rules do not let the user read the document */
+  checkRead(_path: string): void {}
+
+  /** The server's document with the client's own pending writes applied. */
+  async get(ref: DocumentReference): Promise<DocumentSnapshot> {
+    const { fields } = await read(ref);
+    return withPendingWrites(ref, fields);
+  }
+
+  /** The cache has what this client has written through its queue, and what is pending there. */
+  getFromCache(ref: DocumentReference): DocumentSnapshot {
+    if (!this.cache.has(ref.path) && pendingWrites(ref).length === 0)
+      throw new FirestoreError(new Refused(Code.UNAVAILABLE, "not in the cache"));
+    return withPendingWrites(ref, this.cache.get(ref.path));
+  }
+
+  /** The newest version comes after each commit, in order, and after a cut connection later. */
+  listen(
+    ref: DocumentReference,
+    next: (snapshot: DocumentSnapshot) => void,
+    _error: (error: FirestoreError) => void,
+  ): () => void {
+    const { path } = ref;
+    const { network, process, database } = this.connection;
+    let hasEnded = false;
+    let deliveredAt = 0;
+    const deliver = () => {
+      const { scheduler, faults } = network;
+      const arrival = scheduler.now + faults.callOutcome(process).responseDelay;
+      deliveredAt = Math.max(arrival, deliveredAt, this.offlineUntil);
+      const { fields } = database.get(path);
+      const show = () => hasEnded || next(new DocumentSnapshot(ref, fields));
+      scheduler.after(deliveredAt - scheduler.now, show, process);
+    };
+    network.listeners.add((changed) => hasEnded || !changed.includes(path) || deliver());
+    deliver();
+    return () => {
+      hasEnded = true;
+    };
+  }
+
+  /** Hears nothing: the code under test needs it only where users change (device.ts). */
+  listenToCache(_collection: string, _next: (snapshot: never) => void): () => void {
+    return () => {};
+  }
+
+  whenSent(): Promise<void> {
+    return Promise.resolve();
   }
 
   enqueue(writes: readonly Write[]): Promise<void> {
@@ -135,11 +190,19 @@ export class DocumentReference {
 
 export class DocumentSnapshot {
   readonly ref: DocumentReference;
-  readonly metadata = { fromCache: false };
+  readonly metadata: { readonly fromCache: boolean; readonly hasPendingWrites: boolean };
   readonly #fields: Fields | undefined;
-  constructor(ref: DocumentReference, fields: Fields | undefined) {
+  readonly #acknowledged: Fields | undefined;
+  constructor(
+    ref: DocumentReference,
+    fields: Fields | undefined,
+    metadata = { fromCache: false, hasPendingWrites: false },
+    acknowledged?: Fields,
+  ) {
+    this.#acknowledged = acknowledged;
     this.ref = ref;
     this.#fields = fields;
+    this.metadata = metadata;
   }
   get id() {
     return this.ref.id;
@@ -147,13 +210,18 @@ export class DocumentSnapshot {
   exists(): boolean {
     return this.#fields !== undefined;
   }
-  get(field: string): Value | undefined {
-    return fieldOf(this.#fields, field);
+  get(field: string, { serverTimestamps }: { serverTimestamps?: "previous" } = {}): Value | undefined {
+    const value = fieldOf(this.#fields, field);
+    return value === null && serverTimestamps ? (fieldOf(this.#acknowledged, field) ?? null) : value;
   }
 }
 
-export function collection({ connection }: Firestore, path: string): CollectionReference {
-  return new AdminFirestore(connection).collection(path);
+export function collection(firestore: Firestore, path: string): CollectionReference & Owned {
+  return Object.assign(new AdminFirestore(firestore.connection).collection(path), { owner: firestore });
+}
+
+interface Owned {
+  readonly owner: Firestore;
 }
 
 export const orderBy = (field: string) => field;
@@ -168,7 +236,7 @@ export const getAggregateFromServer = (query: Query, fields: Record<string, Aggr
 export const getCountFromServer = (query: Query) => withWebErrors(query.count().get());
 export const getDocsFromServer = async (query: Query) =>
   Object.assign(await withWebErrors(query.get()), { metadata: { hasPendingWrites: false } });
-export const waitForPendingWrites = () => Promise.resolve();
+export const waitForPendingWrites = (firestore: Firestore) => firestore.whenSent();
 
 async function withWebErrors<T>(call: Promise<T>): Promise<T> {
   return await call.catch((error) => {
@@ -180,59 +248,42 @@ export function doc(firestore: Firestore, path: string): DocumentReference {
   return new DocumentReference(firestore, path);
 }
 
-/** The server's document with the client's own pending writes applied. */
-export async function getDoc(ref: DocumentReference): Promise<DocumentSnapshot> {
-  const { fields } = await read(ref);
-  return withPendingWrites(ref, fields);
+export function getDoc(ref: DocumentReference): Promise<DocumentSnapshot> {
+  return ref.firestore.get(ref);
 }
 
-/** The cache has what this client has written through its queue, and what is pending there. */
 export async function getDocFromCache(ref: DocumentReference): Promise<DocumentSnapshot> {
-  const { cache } = ref.firestore;
-  if (!cache.has(ref.path) && pendingWrites(ref).length === 0)
-    throw new FirestoreError(new Refused(Code.UNAVAILABLE, "not in the cache"));
-  return withPendingWrites(ref, cache.get(ref.path));
+  return ref.firestore.getFromCache(ref);
 }
 
 function withPendingWrites(ref: DocumentReference, fields: Fields | undefined): DocumentSnapshot {
-  const now: Micros = ref.firestore.connection.network.scheduler.now;
-  return new DocumentSnapshot(
-    ref,
-    pendingWrites(ref).reduce((before, write) => apply(write, before, now), fields),
-  );
+  const shown = pendingWrites(ref).reduce((before, write) => apply(write, before, Number.NaN), fields);
+  return new DocumentSnapshot(ref, withoutPendingTimes(shown), undefined, fields);
+}
+
+/** The SDK shows no time for a server timestamp that is not acknowledged. */
+export function withoutPendingTimes(fields: Fields | undefined): Fields | undefined {
+  if (!fields) return undefined;
+  const shown = (value: Value): Value => {
+    if (value instanceof Timestamp) return Number.isNaN(value.seconds) ? null : value;
+    return isMap(value) ? (withoutPendingTimes(value as Fields) as Fields) : value;
+  };
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, shown(value)]));
 }
 
 function pendingWrites({ firestore, path }: DocumentReference): Write[] {
   return firestore.pending.flatMap(({ writes }) => writes).filter((write) => write.path === path);
 }
 
-/**
- * Listens to a document: the newest version comes after each commit, in order, and after a cut connection later. A listener to a cache
- * hears nothing.
- */
 export function onSnapshot(
-  ref: DocumentReference | CollectionReference,
+  ref: DocumentReference | (CollectionReference & Owned),
   _options: unknown,
-  next: (snapshot: DocumentSnapshot) => void,
+  next: (snapshot: never) => void,
+  error: (error: FirestoreError) => void,
 ): () => void {
-  if (!(ref instanceof DocumentReference)) return () => {};
-  const { firestore, path } = ref;
-  const { network, process, database } = firestore.connection;
-  let hasEnded = false;
-  let deliveredAt = 0;
-  const deliver = () => {
-    const { scheduler, faults } = network;
-    const arrival = scheduler.now + faults.callOutcome(process).responseDelay;
-    deliveredAt = Math.max(arrival, deliveredAt, firestore.offlineUntil);
-    const { fields } = database.get(path);
-    const show = () => hasEnded || next(new DocumentSnapshot(ref, fields));
-    scheduler.after(deliveredAt - scheduler.now, show, process);
-  };
-  network.listeners.add((changed) => hasEnded || !changed.includes(path) || deliver());
-  deliver();
-  return () => {
-    hasEnded = true;
-  };
+  if (ref instanceof DocumentReference)
+    return ref.firestore.listen(ref, next as (snapshot: DocumentSnapshot) => void, error);
+  return ref.owner.listenToCache(ref.plan.collection, next);
 }
 
 /** The writes of a batch or a transaction. */
@@ -315,7 +366,7 @@ export class Transaction extends Writes {
         const isSame = !now.fields === !fields && (!fields || now.updateTime === updateTime);
         if (!isSame) throw new Refused(Code.FAILED_PRECONDITION, path);
       }
-      return connection.commit(writes, authorize);
+      return connection.commit(writes, (changes) => this.#firestore.authorize(changes));
     };
     const commit = (writes: readonly Write[]) => connection.call(describe(writes), () => atServer(writes), "commit");
     await commitBy({ process, database, via: "transaction" }, this.writes, commit);
@@ -356,8 +407,9 @@ async function read(ref: DocumentReference): Promise<Version> {
   }
 }
 
-function readOnce({ firestore, path }: DocumentReference): Promise<Version> {
+async function readOnce({ firestore, path }: DocumentReference): Promise<Version> {
   const { connection } = firestore;
+  firestore.checkRead(path);
   return connection.call(`get ${path}`, () => {
     const [, instant] = /\/time\/(\d+)$/.exec(path) ?? [];
     if (instant && connection.network.scheduler.now < Number(instant) * MS)

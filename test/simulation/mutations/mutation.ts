@@ -15,8 +15,8 @@ import type { Change, Database, QueryPlan, Version, Write } from "../model/datab
 import type { Micros } from "../model/values.ts";
 import type { Process } from "../scheduler.ts";
 
-/** One database or several regions; clients that watch; a step that fails for long; one kind of fault at its worst; old apps; calm counters. */
-export type World = "one database" | "failing" | "regions" | "watches" | "worst" | "adopted" | "calm";
+/** One database or several regions; clients that watch; a step that fails for long; one kind of fault at its worst; old apps; calm counters; users of one device. */
+export type World = "one database" | "failing" | "regions" | "watches" | "worst" | "adopted" | "calm" | "users";
 
 /** Who commits, and how. The name of a process says what it is: `instance 0`, `server 1`, `client 2`, `reset`, `import`. */
 export interface Committer {
@@ -69,6 +69,15 @@ export interface Hooks {
   readonly decide?: (decide: Decide, ...args: Parameters<Decide>) => Step;
   /** A call of a client, a server or an operator, named after its action. */
   readonly call?: <T>(action: string, make: () => Promise<T>) => Promise<T>;
+  /** What a user's device does wrong. */
+  readonly device?:
+    | "it shows what waits in the queue of another user"
+    | "its cache takes older versions"
+    | "it does not tell of refused writes"
+    | "it shows no marks"
+    | "pages are rendered without their version"
+    | "its queue is told as sent after a reload"
+    | "its waits do not tell of another user";
   /** The random numbers of the code under test. */
   readonly random?: (random: Random) => number;
   /** How long a timer of the code under test runs, in milliseconds. */

@@ -17,28 +17,13 @@ export interface Watched<Value> {
   readonly error: Error | undefined;
 }
 
-export interface WatchedTotal extends Watched<CounterSnapshot> {
-  /** Whether the server has told it, now or before. */
-  readonly isKnown: boolean;
-}
-
-/** The snapshot; `undefined` if it comes from an empty cache, which does not mean 0. */
-export function snapshotIfKnown({ value, isKnown }: WatchedTotal): CounterSnapshot | undefined {
-  return isKnown ? value : undefined;
-}
-
 /** The total with this browser's own increments. Cost: 1 read per publish. */
-export function useTotal(ref: CounterRef, visible: boolean): WatchedTotal {
-  const [state, setState] = useState<WatchedTotal>({ value: undefined, error: undefined, isKnown: false });
+export function useTotal(ref: CounterRef, visible: boolean): Watched<CounterSnapshot> {
+  const [state, setState] = useState<Watched<CounterSnapshot>>({ value: undefined, error: undefined });
   useEffect(() => {
     if (!visible) return;
     return onCounter(ref, {
-      next: (value) =>
-        setState(({ isKnown }) => ({
-          value,
-          error: undefined,
-          isKnown: isKnown || value.asOf !== null || !value.fromCache,
-        })),
+      next: (value) => setState({ value, error: undefined }),
       error: (error) => setState((state) => ({ ...state, error })),
     });
   }, [ref, visible]);

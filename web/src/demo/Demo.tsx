@@ -3,7 +3,13 @@ import "uplot/dist/uPlot.min.css";
 import { type CounterSnapshot, counter, incrementCounter } from "firestore-tally";
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { PRICES } from "../../../costs/src/index.ts";
-import { NOT_ANSWERING, snapshotIfKnown, usePublishLog, useShardActivity, useTotal } from "../counter/counterHooks.ts";
+import {
+  NOT_ANSWERING,
+  type PublishedCounter,
+  usePublishLog,
+  useShardActivity,
+  useTotal,
+} from "../counter/counterHooks.ts";
 import { FreshnessLog } from "../counter/freshness.ts";
 import { observedCosts } from "../counter/observedCosts.ts";
 import { EMPTY_LOG, incrementsOf, type PublishLog, WINDOW_MS } from "../counter/publishLog.ts";
@@ -66,7 +72,7 @@ function Live({ connection, retry }: { connection: Connection; retry: () => void
     );
   };
 
-  const shown = snapshotIfKnown(total)?.total;
+  const shown = total.value?.total;
   const rate = last ? rateNow(last, now) : 0;
   const shardCount = last?.shardCount ?? 1;
   const fresh = freshnessLog.get();
@@ -93,7 +99,7 @@ function Live({ connection, retry }: { connection: Connection; retry: () => void
           <TrafficControl connection={connection} traffic={traffic} ready={shown !== undefined} />
         </div>
         <p class="fine" id="state" role="status">
-          {error ?? writeError ?? describeState(total.value, shown, published.isNew)}
+          {error ?? writeError ?? describeState(total.value, published)}
         </p>
       </section>
 
@@ -191,11 +197,10 @@ function EnterpriseCosts({ log }: { log: PublishLog }) {
   return dollars && <>. About {formatDollars(dollars)} on Firestore's Enterprise edition in us-central1</>;
 }
 
-function describeState(value: CounterSnapshot | undefined, known: number | undefined, isNew: boolean): string {
-  if (!value) return "Connecting to Firestore…";
-  if (known === undefined) return NOT_ANSWERING;
+function describeState(value: CounterSnapshot | undefined, { fromCache, isNew }: PublishedCounter): string {
+  if (!value) return fromCache ? NOT_ANSWERING : "Connecting to Firestore…";
   if (value.pending) return "Shown at once; being sent to the server.";
   if (value.fromCache) return "No connection. This is the last known total.";
-  if (isNew) return known === 0 ? "Nothing was added yet." : "Added. The first total is being computed.";
+  if (isNew) return value.total === 0 ? "Nothing was added yet." : "Added. The first total is being computed.";
   return "The sum of everything added, exact at the instant of each total.";
 }

@@ -1,7 +1,7 @@
 /** A like button, once per visitor. The first click signs the visitor in as an anonymous user. */
 import { counter, incrementCounter, onIncremented, undoIncrement } from "firestore-tally";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { snapshotIfKnown, useTotal } from "../counter/counterHooks.ts";
+import { useTotal } from "../counter/counterHooks.ts";
 import type { Connection } from "../firebase/connection.ts";
 import { trackWrite } from "../firebase/pendingWrites.ts";
 import { loadAuthSession, useVisitor } from "../firebase/visitor.ts";
@@ -9,7 +9,7 @@ import { formatTotal } from "../page/format.ts";
 
 export function Like({ connection, visible }: { connection: Connection; visible: boolean }) {
   const likes = useMemo(() => counter(connection.db, "likes:page"), [connection]);
-  const value = snapshotIfKnown(useTotal(likes, visible));
+  const value = useTotal(likes, visible).value;
   const uid = useVisitor(connection)?.uid;
   const [liked, setLiked] = useState(false);
   /** The clicked state while its write is pending. */

@@ -1,7 +1,7 @@
 /** The number of times the page was opened, one increment each, and how many different users have opened it. */
 import { counter, countVisitor, incrementCounter } from "firestore-tally";
 import { useEffect, useMemo } from "preact/hooks";
-import { snapshotIfKnown, useTotal } from "../counter/counterHooks.ts";
+import { useTotal } from "../counter/counterHooks.ts";
 import type { Connection } from "../firebase/connection.ts";
 import { trackWrite } from "../firebase/pendingWrites.ts";
 import { loadAuthSession } from "../firebase/visitor.ts";
@@ -11,16 +11,22 @@ let isCounted = false;
 
 export function Views({ connection, visible }: { connection: Connection; visible: boolean }) {
   const views = useMemo(() => counter(connection.db, "views:page"), [connection]);
-  const value = snapshotIfKnown(useTotal(views, visible));
+  const value = useTotal(views, visible).value;
   useEffect(() => {
     if (isCounted) return;
     isCounted = true;
-    trackWrite(() => incrementCounter(views)).catch(() => {});
-    // Not in the same commit, since the view does not wait for Auth.
-    loadAuthSession(connection)
-      .then((session) => session.ensureUser())
-      .then((uid) => trackWrite(() => countVisitor(views, uid)))
-      .catch(() => {});
+    const count = () => {
+      trackWrite(() => incrementCounter(views)).catch(() => {});
+      // Not in the same commit, since the view does not wait for Auth.
+      loadAuthSession(connection)
+        .then((session) => session.ensureUser())
+        .then((uid) => trackWrite(() => countVisitor(views, uid)))
+        .catch(() => {});
+    };
+    // Chrome may prerender a page that no user opens.
+    const isShown = !("prerendering" in document && document.prerendering);
+    if (isShown) count();
+    else document.addEventListener("prerenderingchange", count, { once: true });
   }, [connection, views]);
   return (
     <div>

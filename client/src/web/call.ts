@@ -1,0 +1,79 @@
+/** One call for an increment, from its first step to its outcome. */
+import type { Timestamp, WriteBatch } from "firebase/firestore";
+import type { IncrementPlan } from "../../../core/src/index.ts";
+
+/**
+ * A call with `once`: resolves to `true` when it is committed or in the SDK's queue; to `undefined` if it has failed before.
+ * `_counts` says whether it is to count afterwards; `undefined` if the outcome alone tells.
+ */
+export type Sent = Promise<true | undefined> & {
+  _counts?: boolean | undefined;
+  /** Of an increment that has no outcome yet: its amount, and the outcome. */
+  _pending?: { readonly _by: number; readonly _outcome: Promise<Committed> } | undefined;
+};
+
+/** Where the writes of a call are. */
+export interface QueueState {
+  /** Whether they are in the SDK's queue, which is that of the user who was signed in. */
+  _isQueued?: boolean;
+  /** Whether another user has signed in since then, who may have signed out again. */
+  _hasUserChanged?: boolean | undefined;
+  /** Whether another user is signed in. The SDK sends them when that of before is back. */
+  _isAway?: boolean;
+}
+
+/** One call with `once`. */
+export interface Turn extends QueueState {
+  readonly _once: string;
+  /** Whether this client has made no call with the `once` before. */
+  readonly _isFirst: boolean;
+  /** Whether the last call of this client with the `once`, this one or a later one, is an undo. */
+  _isUndone(): boolean;
+  /** Whether the next one may have begun. */
+  _isSent: boolean;
+  /** Whether the next one waits for the outcome. */
+  _waits?: boolean;
+  /** The call is in the SDK's queue or committed, or there is nothing to do: the next one may begin. */
+  _sent(): void;
+}
+
+export interface Watcher {
+  /** The client makes an increment or an undo. `outcome` rejects if the increment does not count. */
+  _track(call: IncrementCall, outcome: Promise<Committed>): void;
+  /** A call with `once` has begun, or has returned: it may wait for others, or for a read, before it writes. */
+  _callsChanged(turn: Turn, hasReturned?: boolean): void;
+  /** Writes of a call are in the SDK's queue. */
+  _queued(queue: QueueState): void;
+  /** The sum that buffers have not written changes by an amount. */
+  _bufferedChanged(by: number): void;
+  /** Whether there is a watch, or was one until some seconds ago. */
+  _isWatched(): boolean;
+  /** How many watches get totals by HTTP, which have no marks of direct increments. */
+  _served?: number;
+}
+
+/** One call for an increment: what it does, and how that is being made. With `once`, its turn tells where its writes are. */
+export interface IncrementCall extends QueueState {
+  readonly _by: number;
+  /** Of a call with `once`. */
+  _turn?: Turn | undefined;
+  /** Of an undo: what the entry names, a shard or `direct`. The commit deletes the entry. */
+  readonly _undoneShard?: string;
+  /** Of an undo: when the increment was made, perhaps by another tab; `null` while it is in the SDK's queue. */
+  readonly _undoneAt?: Timestamp | null;
+  /** Adds another write to the commit, given the path of the document that gets the increment. */
+  readonly _alsoWrite?: ((writer: WriteBatch, path: string) => unknown) | undefined;
+  /** The latest plan; `undefined` before the first. */
+  _plan?: IncrementPlan;
+}
+
+/** A committed increment. */
+export interface Committed {
+  /** The path of the document that has it: a shard, or the counter document. */
+  readonly _path: string;
+  /** The server's timestamp of the write, or a later one, if it had to be looked up; `null` if its `once` had counted before. */
+  readonly _at: Timestamp | null | undefined;
+}
+
+/** Where the writes of a call are. With `once`, its turn knows. */
+export const queueStateOf = (call: IncrementCall): QueueState => call._turn ?? call;

@@ -1,0 +1,69 @@
+/** The writes of one increment, and its mark in what is read afterwards. */
+import {
+  arrayUnion,
+  Bytes,
+  type DocumentSnapshot,
+  deleteField,
+  doc,
+  increment,
+  serverTimestamp,
+  type Timestamp,
+  type WriteBatch,
+} from "firebase/firestore";
+import { DIRECT, groupOf, type IncrementPlan, planIncrement, randomShard } from "../../../core/src/index.ts";
+import type { Counter } from "./counter.ts";
+
+/** @param generation  that it joins in the counter document, instead of a shard */
+export function planFor(
+  counter: Counter,
+  by: number,
+  once?: string,
+  undoneShard?: string,
+  generation?: number,
+): IncrementPlan {
+  const { path, _latest, _shardCountCache, _way } = counter;
+  const undone = undoneShard === DIRECT ? "0" : undoneShard;
+  const place = generation ?? undone ?? randomShard(_shardCountCache._shardsToChooseFrom(), Math.random);
+  const plan = planIncrement(path, place, by, Date.now(), Math.random, once);
+  if (generation !== undefined && _way) (_way._room as number)--;
+  return generation === undefined || _latest?.exists() ? plan : { ...plan, group: groupOf(counter.id) };
+}
+
+/** Adds the writes of a planned increment to a batch or transaction. */
+export function addWrites(
+  w: WriteBatch,
+  { firestore }: Counter,
+  plan: IncrementPlan,
+  undoneShard?: string,
+  removesMarks?: boolean,
+): void {
+  const { path, entry, shard, generation, group, by, window, expired, nonce } = plan;
+  const at = serverTimestamp();
+  const nonces = arrayUnion(Bytes.fromUint8Array(nonce));
+  const entryDoc = entry && doc(firestore, entry);
+  if (entryDoc && undoneShard) w.delete(entryDoc);
+  else if (entryDoc) w.set(entryDoc, { once: entryDoc.id, by, shard, at });
+  const isDirect = generation !== undefined;
+  const count = increment(by);
+  const marks = { [window]: { at, nonces }, ...((isDirect || removesMarks) && { [expired]: deleteField() }) };
+  const counted = { count, writes: increment(1), marks };
+  const isNew = group !== undefined;
+  const direct = { ...(isNew && { open: true }), generation, ...counted };
+  const document = isDirect ? { ...(isNew && { group }), total: count, direct } : { shard, at, ...counted };
+  w.set(doc(firestore, path), document, { merge: true });
+}
+
+/** Whether a document has the mark of an increment. */
+export function hasMark(document: DocumentSnapshot | undefined, plan: IncrementPlan): boolean {
+  return !!markOf(document, plan);
+}
+
+/** The window of a document that has the mark of an increment. While the SDK has writes of the window in its queue, `at` is `null`. */
+export function markOf(
+  document: DocumentSnapshot | undefined,
+  { generation, window, nonce }: IncrementPlan,
+): { readonly at: Timestamp | null } | undefined {
+  const found = document?.get(`${generation === undefined ? "marks" : "direct.marks"}.${window}`);
+  const mark = Bytes.fromUint8Array(nonce);
+  return found?.nonces?.some((one: Bytes) => one.isEqual(mark)) && found;
+}
