@@ -23,7 +23,8 @@
  * added to a total without its mark: so the total does not dip while a refused increment is made again.
  *
  * An increment in the queue of another user adds nothing until that user is back. A total with a smaller version than the shown one is
- * ignored, unless the server's listener tells it: then the counter was deleted. After the total of a rendered page, the listener may be behind.
+ * ignored, unless the server's listener tells it: then the counter was deleted. After the total of a rendered page, the listener may be
+ * behind.
  *
  * Instants are whole microseconds of the server's clock since the epoch. The client's clock only measures the round trip.
  */
@@ -174,8 +175,8 @@ export class OptimisticTotal {
   }
 
   /**
-   * Whether a document that the SDK shows with pending writes has all direct increments of this client. It may also have refused ones: the SDK adds a
-   * write to what it showed when the write was made.
+   * Whether a document that the SDK shows with pending writes has all direct increments of this client. It may also have refused ones:
+   * the SDK adds a write to what it showed when the write was made.
    */
   _isWhole(hasMark: HasMark): boolean {
     const isIn = (plan: IncrementPlan | undefined) => plan?.generation === undefined || hasMark(plan);

@@ -22,11 +22,7 @@ test("increments made offline show as pending, survive a reload, and count exact
   await tab.shows("pending", "true");
   await tab.shows("under-way", 2);
 
-  // The page is served, as by a service worker, but Firestore is still cut off.
-  const reconnect = await cutFirestore(tab.page);
-  await browser.context.setOffline(false);
-  await tab.page.reload();
-  await browser.context.setOffline(true);
+  const reconnect = await reloadsOffline(tab);
   await tab.shows("kept", 3);
   await tab.shows("total", 3);
   await tab.shows("from-cache", "true");
@@ -37,7 +33,6 @@ test("increments made offline show as pending, survive a reload, and count exact
   expect(await sumOfIncrements(id)).toBe(2);
 
   await reconnect();
-  await browser.context.setOffline(false);
   await until(async () => (await readPublished(id))?.total === 4, "the increments to arrive");
   await tab.shows("total", 4);
   await tab.shows("from-cache", "false");
@@ -57,16 +52,12 @@ test("after a reload offline, the total lacks increments that wait on shards, an
   await tab.shows("kept", 3);
   await tab.shows("total", 10);
 
-  const reconnect = await cutFirestore(tab.page);
-  await browser.context.setOffline(false);
-  await tab.page.reload();
-  await browser.context.setOffline(true);
+  const reconnect = await reloadsOffline(tab);
   await tab.shows("kept", 3);
   await tab.shows("pending", "true");
   await tab.shows("total", 7);
 
   await reconnect();
-  await browser.context.setOffline(false);
   await tab.shows("total", 10);
   await tab.shows("pending", "false");
   expect(await sumOfIncrements(id)).toBe(10);
@@ -89,6 +80,18 @@ test("increments made offline survive the end of the browser: four in a new docu
   await tab.shows("succeeded", 1);
   expect(await sumOfIncrements(id)).toBe(6);
 });
+
+/** Loads a page that is offline again: it is served, as by a service worker, but Firestore is still cut off. @returns ends that */
+async function reloadsOffline(tab: Tab): Promise<() => Promise<void>> {
+  const reconnect = await cutFirestore(tab.page);
+  await browser.context.setOffline(false);
+  await tab.page.reload();
+  await browser.context.setOffline(true);
+  return async () => {
+    await reconnect();
+    await browser.context.setOffline(false);
+  };
+}
 
 /** Cuts the network of a page, and clicks. */
 async function clicksOffline(tab: Tab, times: number): Promise<void> {

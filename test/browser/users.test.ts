@@ -4,24 +4,20 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import * as server from "firestore-tally/admin";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { isNightly } from "../../core/testing/runs.ts";
 import { admin } from "../../testkit/clients.ts";
 import { until } from "../../testkit/until.ts";
 import type * as Entry from "../simulation/bundleEntry.ts";
-import { type Build, buildSimulation } from "../simulation/run.ts";
+import { buildSimulation } from "../simulation/run.ts";
 import type { ShownTab } from "../simulation/users.ts";
 import { browserForTests, type Tab } from "./chromium.ts";
 
 /** Each takes some seconds. A hundred confirm the model. */
 const RUNS = isNightly ? 100 : 4;
 const browser = browserForTests();
-let build: Build;
-let entry: typeof Entry;
-beforeAll(async () => {
-  build = await buildSimulation();
-  entry = await import(build.path);
-});
+const build = await buildSimulation();
+const entry: typeof Entry = await import(build.path);
 afterAll(() => build.remove());
 
 /** The same kinds of counters as in the model: two that are open to direct increments, and one that is not. */

@@ -29,7 +29,7 @@ import {
   MARK_WINDOW_MILLIS,
   MARK_WINDOWS,
 } from "../../../core/src/index.ts";
-import { type Committed, type IncrementCall, type QueueState, queueStateOf, type Sent, type Turn } from "./call.ts";
+import { type Committed, type IncrementCall, queueStateOf, type Sent, type Turn } from "./call.ts";
 import {
   type Counter,
   counterDoc,
@@ -207,7 +207,7 @@ export async function send(
   const batch = writeBatch(firestore);
   add(batch);
   call?._turn?._sent();
-  const queued: QueueState = call ? queueStateOf(call) : {};
+  const queued = call ? queueStateOf(call) : {};
   queued._isQueued = true;
   try {
     const committed = batch.commit();
@@ -217,7 +217,6 @@ export async function send(
   } finally {
     queued._isQueued = false;
   }
-  return undefined;
 }
 
 /** Until when this client removes no marks of a counter, by `performance.now()`. */
