@@ -141,8 +141,16 @@ export const MARK_WINDOWS = 5;
  */
 export const MARK_WINDOW_MILLIS = 61_000;
 
-/** How many nonces a window has before the rules refuse another one, unless the same write removes a window. `firestore.rules` has the same number. */
+/** How many nonces a window has before the rules refuse another one. `firestore.rules` has the same number. */
 export const MAX_WINDOW_NONCES = 3_000;
+
+/**
+ * From so many on, a window takes more only in its own 61 seconds, by the server's clock, or so long before and after. Else a client could
+ * keep all marks of a shard by a write to each window every two minutes. `firestore.rules` has the same numbers.
+ */
+export const MAX_LATE_NONCES = 500;
+export const EARLY_MARK_MILLIS = 10_000;
+export const LATE_MARK_MILLIS = 30_000;
 
 /** How long a window stays at least after its last write. `firestore.rules` has the same number. */
 export const MARK_LIFETIME_SECONDS = 120;

@@ -28,6 +28,7 @@ import {
   LOOKUP_ATTEMPTS,
   MARK_WINDOW_MILLIS,
   MARK_WINDOWS,
+  MAX_LATE_NONCES,
 } from "../../../core/src/index.ts";
 import { type Committed, type IncrementCall, queueStateOf, type Sent, type Turn } from "./call.ts";
 import {
@@ -86,6 +87,12 @@ export function commitIncrement(counter: Counter, call: IncrementCall): Promise<
 /** An increment was refused for ever, so another one elsewhere is safe. */
 const REFUSED = {};
 
+/** As `REFUSED`: the shard has too many marks, so another one may take the increment. */
+const FULL = {};
+
+/** On how many shards that are full an increment is tried. */
+const MAX_FULL_SHARDS = 4;
+
 /** @param refused - a generation that has refused the increment */
 async function commitWithRetries(counter: Counter, call: IncrementCall, refused?: number): Promise<Committed> {
   const { _shardCountCache, _watcher } = counter;
@@ -137,11 +144,11 @@ async function commitWithRetries(counter: Counter, call: IncrementCall, refused?
         if (!isQueued || turn || isDirect) throw error;
         return send(counter, add);
       })
-      .catch((error) => confirmCommitted(counter, plan, error, undoneShard, refused));
+      .catch((error) => confirmCommitted(counter, plan, error, call, refused));
     _shardCountCache._writeAnswered();
     return { _path: plan.path, _at: _at as Committed["_at"] };
   } catch (error) {
-    const isContended = hasCode(error, "aborted");
+    const isContended = error === FULL || hasCode(error, "aborted");
     _shardCountCache._writeAnswered(isContended);
     if (!isContended && error !== REFUSED) throw error;
     // A later call with this `once` does the opposite, and has not waited. So this one must not be repeated.
@@ -249,6 +256,7 @@ async function commitInTransaction(
  * Looks up whether a refused write counts: a replay was committed by its first attempt, and a `once` may count already. Browsers
  * repeat requests, too, so contention can refuse a replay. Cost: 1 read, 2 for a refused increment with `once`; 1 more on a shard.
  *
+ * @param call - of the plan
  * @param refused - a generation that has refused the increment
  * @returns the server's timestamp of the write or of a later one; `null` if it had counted before
  * @throws CounterError `counter/permission-denied` if it does not count; the message says why that may be
@@ -257,10 +265,11 @@ async function confirmCommitted(
   counter: Counter,
   plan: IncrementPlan,
   cause: FirestoreError,
-  undoneShard?: string,
+  call: IncrementCall,
   refused?: number,
 ): Promise<Timestamp | null | undefined> {
   const { firestore, id } = counter;
+  const { _undoneShard: undoneShard } = call;
   const isContended = hasCode(cause, "aborted");
   if (!isContended) rethrowUnlessDenied(cause);
   const { path, by, generation, window, entry } = plan;
@@ -286,15 +295,13 @@ async function confirmCommitted(
     learn(counter, document, document?.get("growing"));
     if (counter._hasNoShards) throw REFUSED;
   }
+  const marks = shard?.get(`marks.${window}.nonces`)?.length ?? 0;
+  if (marks >= MAX_LATE_NONCES && !undoneShard) {
+    call._fullShards = (call._fullShards ?? 0) + 1;
+    if (call._fullShards < MAX_FULL_SHARDS) throw FULL;
+  }
   const why = await import("./whyRefused.ts").then(
-    ({ whyRefused }) =>
-      whyRefused(
-        by,
-        shard,
-        shard?.get(`marks.${window}.nonces`)?.length ?? 0,
-        entry && (undoneShard ? "undo" : "increment"),
-        own,
-      ),
+    ({ whyRefused }) => whyRefused(by, shard, marks, entry && (undoneShard ? "undo" : "increment"), own),
     () => "see its policy",
   );
   throw new CounterError("counter/permission-denied", `firestore.rules refuse ${by} for "${id}"; ${why}`, cause);

@@ -2,7 +2,7 @@
  * Why the rules may have refused an increment. Firestore gives no reason; what the client has read since, or could not read, leaves few.
  * The build makes this a file of its own, which is loaded with the first refusal.
  */
-import { MAX_WINDOW_NONCES } from "../../../core/src/index.ts";
+import { MAX_LATE_NONCES } from "../../../core/src/index.ts";
 
 /**
  * The most likely cause, and what to do.
@@ -22,7 +22,7 @@ export function whyRefused(
   const counted = entry?.get("by");
   if (counted) return `it counts ${counted}, undo that first`;
   if (!shard) return "mayReadCounter must allow it, or Tally's block is missing";
-  const isFull = Math.abs(Number(shard.get("count")) + by) >= 2 ** 53 || marks >= MAX_WINDOW_NONCES;
+  const isFull = Math.abs(Number(shard.get("count")) + by) >= 2 ** 53 || marks >= MAX_LATE_NONCES;
   if (isFull) return "the shard is full, of marks or at 2^53";
   if (kind === "undo")
     return "once must be the uid, its entry as it was read, and countsOncePerUser or isBounded must name the group";
