@@ -73,6 +73,15 @@ describe("the sweep", () => {
     expect(log).toHaveBeenCalledTimes(4);
   });
 
+  test("deletes the hashes of visitors that clients have left where none are counted", async () => {
+    const backend = backendLater({ visitors: "no" });
+    for (const id of [ID, "views:other"]) await visit(backend, id);
+    await runSweep({ ...backend, now: Date.now });
+    expect((await bucketOf(backend).get()).exists).toBe(true);
+    await runSweep(backend);
+    for (const id of [ID, "views:other"]) expect((await bucketOf(backend, id).get()).exists).toBe(false);
+  });
+
   test("leaves alone what has an event that will come, is of another collection, or is not named in BRIDGE", async () => {
     const pages = `pages${randomUUID()}`;
     const changes = { mirrors: parseMirrors(`visits=${pages}/{name}.visits`, "BRIDGE") };
@@ -101,7 +110,7 @@ describe("the sweep", () => {
       await sleep(200);
       return meter.usage.reads - before;
     };
-    expect(await costOf(backendLater({ visitors: "no", items: false }, firestore))).toBe(2);
+    expect(await costOf(backendLater({ visitors: "no", items: false }, firestore))).toBe(3);
     const backend = backendLater({ mirrors }, firestore);
     expect(await costOf(backend, async () => {})).toBe(6);
     for (const id of ["views:a", "views:b"])

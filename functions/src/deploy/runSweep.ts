@@ -9,7 +9,7 @@ import { itemMerging } from "../features/items/topItems.ts";
 import { mergeLost } from "../features/merge.ts";
 import { reconcileDue } from "../features/reconcile/reconcile.ts";
 import { exchangeLost } from "../features/regions/exchangeLost.ts";
-import { visitorMerging } from "../features/visitors/visitors.ts";
+import { deleteVisitors, visitorMerging } from "../features/visitors/visitors.ts";
 import { type Publish, publishLost } from "../ingest/eventLog.ts";
 
 /** @param publish  publishes records of the event log, if there is one */
@@ -18,7 +18,7 @@ export async function runSweep(backend: DeployedBackend, publish?: Publish): Pro
   const results = await Promise.allSettled([
     reconcileDue(backend),
     repairLostPolls(backend),
-    visitors !== "no" && mergeLost(backend, visitorMerging),
+    visitors === "no" ? deleteVisitors(backend) : mergeLost(backend, visitorMerging),
     items && mergeLost(backend, itemMerging),
     publish && publishLost(backend, publish),
     moveLost(backend),

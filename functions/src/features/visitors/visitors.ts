@@ -25,6 +25,8 @@ import {
 } from "../../../../core/src/index.ts";
 import { logError } from "../../counter/log.ts";
 import { toMillis } from "../../counter/time.ts";
+import type { DeployedBackend } from "../backend.ts";
+import { handleLost } from "../handleLost.ts";
 import { type Merging, mergedUntil } from "../merge.ts";
 
 /** More visitors per second than these need 256 buckets, fewer 16. Between them the number stays as it is. */
@@ -85,10 +87,23 @@ function parseSketch(stored: DocumentSnapshot): Sketch {
   }
 }
 
-/** Deletes a merged bucket, unless a visitor has come since. The next merge deletes what is left. */
+/** Deletes a bucket as it was read, unless a visitor has come since. The next merge or sweep deletes what is left. */
 async function remove({ ref, updateTime }: QueryDocumentSnapshot): Promise<void> {
   await ref.delete({ lastUpdateTime: updateTime }).catch((error) => {
     if (!isPreconditionFailure(error) && codeOf(error) !== ABORTED) throw error;
+  });
+}
+
+/**
+ * For the sweep of a deployment that counts no visitors: deletes what clients have left, because the rules may allow it. Cost: that of
+ * {@link handleLost}, and 1 read and 1 delete per bucket.
+ */
+export function deleteVisitors(backend: DeployedBackend): Promise<void> {
+  return handleLost(backend, backend.counters, VISITORS, async (counter) => {
+    const { docs } = await counter.collection(VISITORS).get();
+    await Promise.all(docs.map(remove));
+    // No event was lost, so none is logged.
+    return false;
   });
 }
 
