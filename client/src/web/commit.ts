@@ -28,7 +28,6 @@ import {
   LOOKUP_ATTEMPTS,
   MARK_WINDOW_MILLIS,
   MARK_WINDOWS,
-  MAX_LATE_NONCES,
 } from "../../../core/src/index.ts";
 import { type Committed, type IncrementCall, queueStateOf, type Sent, type Turn } from "./call.ts";
 import {
@@ -87,11 +86,8 @@ export function commitIncrement(counter: Counter, call: IncrementCall): Promise<
 /** An increment was refused for ever, so another one elsewhere is safe. */
 const REFUSED = {};
 
-/** As `REFUSED`: the shard has too many marks, so another one may take the increment. */
-const FULL = {};
-
-/** On how many shards that are full an increment is tried. */
-const MAX_FULL_SHARDS = 4;
+/** The shard has too many marks, so that another one is tried, as after contention. */
+const FULL = { code: "aborted" };
 
 /** @param refused - a generation that has refused the increment */
 async function commitWithRetries(counter: Counter, call: IncrementCall, refused?: number): Promise<Committed> {
@@ -148,7 +144,7 @@ async function commitWithRetries(counter: Counter, call: IncrementCall, refused?
     _shardCountCache._writeAnswered();
     return { _path: plan.path, _at: _at as Committed["_at"] };
   } catch (error) {
-    const isContended = error === FULL || hasCode(error, "aborted");
+    const isContended = hasCode(error, "aborted");
     _shardCountCache._writeAnswered(isContended);
     if (!isContended && error !== REFUSED) throw error;
     // A later call with this `once` does the opposite, and has not waited. So this one must not be repeated.
@@ -295,14 +291,17 @@ async function confirmCommitted(
     learn(counter, document, document?.get("growing"));
     if (counter._hasNoShards) throw REFUSED;
   }
-  const marks = shard?.get(`marks.${window}.nonces`)?.length ?? 0;
-  if (marks >= MAX_LATE_NONCES && !undoneShard) {
-    call._fullShards = (call._fullShards ?? 0) + 1;
-    if (call._fullShards < MAX_FULL_SHARDS) throw FULL;
-  }
   const why = await import("./whyRefused.ts").then(
-    ({ whyRefused }) => whyRefused(by, shard, marks, entry && (undoneShard ? "undo" : "increment"), own),
+    ({ whyRefused }) =>
+      whyRefused(
+        call,
+        shard,
+        shard?.get(`marks.${window}.nonces`)?.length ?? 0,
+        entry && (undoneShard ? "undo" : "increment"),
+        own,
+      ),
     () => "see its policy",
   );
+  if (!why) throw FULL;
   throw new CounterError("counter/permission-denied", `firestore.rules refuse ${by} for "${id}"; ${why}`, cause);
 }
