@@ -291,14 +291,16 @@ async function confirmCommitted(
     learn(counter, document, document?.get("growing"));
     if (counter._hasNoShards) throw REFUSED;
   }
+  call._refusals = (call._refusals ?? 0) + 1;
   const why = await import("./whyRefused.ts").then(
     ({ whyRefused }) =>
       whyRefused(
-        call,
+        by,
         shard,
         shard?.get(`marks.${window}.nonces`)?.length ?? 0,
         entry && (undoneShard ? "undo" : "increment"),
         own,
+        call._refusals as number,
       ),
     () => "see its policy",
   );

@@ -3,7 +3,6 @@
  * The build makes this a file of its own, which is loaded with the first refusal.
  */
 import { MAX_LATE_NONCES } from "../../../core/src/index.ts";
-import type { IncrementCall } from "./call.ts";
 
 /** How many shards that are full of marks an increment tries. */
 const MAX_FULL_SHARDS = 4;
@@ -11,29 +10,26 @@ const MAX_FULL_SHARDS = 4;
 /**
  * The most likely cause, and what to do.
  *
- * @param call - the increment
  * @param shard - as it is; `undefined` if the client could not read it
  * @param marks - how many marks its current window has
  * @param kind - an increment with `once`, or the undo of one; else empty
  * @param entry - of the `once`, as it is; `undefined` if the client could not read it
+ * @param refusals - how many shards have refused this increment
  * @returns nothing if the shard is full of marks, and another one may not be
  */
 export function whyRefused(
-  call: IncrementCall,
+  by: number,
   shard: { get(field: string): unknown } | undefined,
   marks: number,
   kind: "increment" | "undo" | "" | undefined,
   entry: { get(field: string): unknown } | undefined,
+  refusals: number,
 ): string {
-  const { _by: by, _undoneShard } = call;
   const counted = entry?.get("by");
   if (counted) return `it counts ${counted}, undo that first`;
   if (!shard) return "mayReadCounter must allow it, or Tally's block is missing";
   const isMarked = marks >= MAX_LATE_NONCES;
-  if (isMarked && !_undoneShard) {
-    call._fullShards = (call._fullShards ?? 0) + 1;
-    if (call._fullShards < MAX_FULL_SHARDS) return "";
-  }
+  if (isMarked && kind !== "undo" && refusals < MAX_FULL_SHARDS) return "";
   if (isMarked || Math.abs(Number(shard.get("count")) + by) >= 2 ** 53) return "the shard is full, of marks or at 2^53";
   if (kind === "undo")
     return "once must be the uid, its entry as it was read, and countsOncePerUser or isBounded must name the group";
