@@ -110,8 +110,7 @@ function createIngestBuffer(
     const batches = [...source._batches].filter((one) => !others.has(one));
     // Before the first `await`, because the page may be about to end.
     source.flush();
-    await Promise.all(batches.map(({ _settled }) => _settled));
-    const at = Math.max(...batches.map(({ _at = Number.NaN }) => _at));
+    const at = Math.max(...(await Promise.all(batches.map(({ _settled }) => _settled as Promise<number>))));
     if (!at) throw dropped;
     // A watch reads no other part of a timestamp.
     return { _path: "", _at: { seconds: Math.floor(at / 1_000), nanoseconds: (at % 1_000) * 1e6 } as Timestamp };
