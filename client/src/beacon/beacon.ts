@@ -65,9 +65,9 @@ export interface Batch {
   _mayCount?: boolean;
   /**
    * Of a sealed batch: resolves when it is acknowledged or dropped, and what is counted again, too. With the latest instant of
-   * these acknowledgements, or `NaN` if something was dropped.
+   * these acknowledgements; `undefined` or `NaN` if something was dropped.
    */
-  _settled?: Promise<number>;
+  _settled?: Promise<number | undefined>;
   /** Of an acknowledged batch: an instant after its commit, in milliseconds since the epoch, by the function's clock. */
   _at?: number;
 }
@@ -98,7 +98,6 @@ const SILENT_ATTEMPTS = 7;
 /** An answer of the function. */
 interface Answer {
   readonly at?: number;
-  readonly duplicates?: number;
   readonly error?: string;
   readonly maxSum?: number;
   readonly skipped?: {
@@ -149,7 +148,7 @@ export function beacon(
   let stored: Record<string, string> = {};
   let open: (Batch & { _sum: number }) | undefined;
   /** The largest sum of a batch, once the function has told it. */
-  let maxSum = Number.POSITIVE_INFINITY;
+  let maxSum: number | undefined;
   let failures = 0;
   /** The attempts in a row without an answer of the function. */
   let silent = 0;
@@ -160,7 +159,7 @@ export function beacon(
   // Async, so that an exception of the app becomes an unhandled rejection.
   const tell = async (code: string, message: string) => onError(failure(code, message));
 
-  const deliver = async (batch: Batch): Promise<number> => {
+  const deliver = async (batch: Batch): Promise<number | undefined> => {
     const { _key, _body } = batch as Required<Batch>;
     waiting.add(_key);
     let round: typeof pause;
@@ -180,7 +179,7 @@ export function beacon(
         const response = await fetch(url, { method: "POST", keepalive: true, body: _body });
         status = response.status;
         retryAfter = response.headers.get("retry-after");
-        answer = JSON.parse(await response.text());
+        answer = JSON.parse(await response.text()) || answer;
         if (answer.error && /4(?!08|29)../.test(status as never)) dropped = `${status} ${answer.error}`;
         if (response.ok && answer.at) {
           batch._events = JSON.parse(_body).events;
@@ -206,7 +205,7 @@ export function beacon(
       pause = Promise.all([pause, new Promise((resolve) => setTimeout(resolve, delay))]);
       return deliver(batch);
     }
-    const isUncounted = !batch._mayCount && !answer.duplicates && stored[_key] === _body;
+    const isUncounted = !batch._mayCount && stored[_key] === _body;
     waiting.delete(_key);
     delete stored[_key];
     batches.delete(batch);
@@ -235,13 +234,13 @@ export function beacon(
     }
     for (const [counter, [by, reason]] of lost) tell("counter/dropped", `${by} for ${counter}: ${reason}`);
     const others = skipped[0] ? await settled() : [];
-    return dropped || lost.size ? Number.NaN : Math.max(batch._at ?? 0, ...others);
+    return dropped || lost.size ? undefined : Math.max(batch._at ?? 0, ...others);
   };
 
   const seal = () => {
     if (open) {
       // 36 characters. `randomUUID` is missing in pages that are not secure.
-      const id = Array.from(crypto.getRandomValues(new Uint8Array(36)), (byte) => (byte % 32).toString(32)).join("");
+      const id = btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(27))));
       open._key = `${prefix}${Date.now()} ${id}`;
       open._body = `${JSON.stringify({ id, skipInvalid: true, events: open._events })} `;
       try {
@@ -260,7 +259,7 @@ export function beacon(
 
   const settled = () => {
     seal();
-    return Promise.all([...batches].map(({ _settled }) => _settled as Promise<number>));
+    return Promise.all([...batches].map(({ _settled }) => _settled as never));
   };
 
   const flush = async () => {
@@ -278,7 +277,7 @@ export function beacon(
       }
       while (by > 0) {
         const part = Math.min(by, maxAmount);
-        if (!open || open._sum + part > maxSum) {
+        if (!open || open._sum + part > (maxSum as number)) {
           seal();
           open = { _events: [], _sum: 0 };
           batches.add(open);

@@ -40,7 +40,7 @@ type Answer = readonly [status: number, body: string];
 /** The answers that do not depend on the batch; `undefined` if there is none. */
 const ANSWERS: Readonly<Record<Exclude<Weather, "fine">, Answer | undefined>> = {
   portal: [200, "<html>Welcome</html>"],
-  wall: [403, "<html>Not here</html>"],
+  wall: [403, "null"],
   busy: [429, '{"error": "too much"}'],
   broken: [500, '{"at": 1}'],
   unsure: [503, '{"error": "may count"}'],
