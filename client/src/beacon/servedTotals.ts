@@ -9,6 +9,8 @@ export interface ServedTotals {
   totals: Record<string, { readonly total: number; readonly asOf: number } | null>;
   /** The status of its answers. */
   status: number;
+  /** If another server answers: its body. */
+  other?: string;
   /** The parameter `ids` of each request. */
   readonly asked: string[];
   /** The bodies that `ingest` has got. */
@@ -28,7 +30,8 @@ export function serveTotals(): ServedTotals {
     served.asked.push(ids);
     const known = ids.split(",").map((id) => [decodeURIComponent(id), served.totals[decodeURIComponent(id)]] as const);
     const status = known.every(([, total]) => total !== undefined) ? served.status : 403;
-    return answer(status, status === 200 ? JSON.stringify({ totals: Object.fromEntries(known) }) : "{}");
+    const own = status === 200 ? { totals: Object.fromEntries(known) } : { error: "refused" };
+    return answer(status, served.other ?? JSON.stringify(own));
   });
   return served;
 }

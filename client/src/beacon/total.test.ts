@@ -106,6 +106,30 @@ test("failures are told, and the watch goes on; those that begin meanwhile wait 
   expect([first.seen, later.seen].map(({ length }) => length)).toEqual([1, 1]);
 });
 
+test.each([
+  ["a refusal", 404, "<html>Not here</html>"],
+  ["a page", 200, "<html>Welcome</html>"],
+  ["totals of other counters", 200, '{"totals": {}}'],
+])(
+  "%s by another server ends no watch and shows nothing; without an error callback, the console tells it once in a while",
+  async (_what, status, other) => {
+    const logged = vi.spyOn(console, "error").mockImplementation(() => {});
+    served.totals = { [A]: { total: 3, asOf: 1_000 } };
+    Object.assign(served, { status, other });
+    const onError = vi.fn();
+    const [first, second] = [watch(A), watch(A, { onError })];
+    await seconds(20);
+    expect(logged).not.toHaveBeenCalled();
+    await seconds(600);
+    const unavailable = { code: "counter/unavailable", status: 0, message: expect.stringContaining(TOTALS_URL) };
+    expect(logged).toHaveBeenCalledExactlyOnceWith(expect.objectContaining(unavailable));
+    expect([onError.mock.calls.length > 6, first.seen]).toEqual([true, []]);
+    Object.assign(served, { status: 200, other: undefined });
+    await seconds(60);
+    expect([first.last()?.total, second.last()?.total]).toEqual([3, 3]);
+  },
+);
+
 test("a watch whose callback throws leaves the others alone, and is called with the next total", async () => {
   const thrown: unknown[] = [];
   vi.spyOn(Promise, "reject").mockImplementation((error) => {

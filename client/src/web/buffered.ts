@@ -34,7 +34,8 @@ export interface WebBufferedCounterOptions extends BufferedCounterOptions {
  * the sum is dropped with `counter/unknown-outcome`: what the SDK sends again is refused likewise, and may count already.
  *
  * With `via`, what is not acknowledged waits in `localStorage`, so increments survive the page, within the bounds of `beacon`.
- * `flush` rejects with `counter/dropped` for a batch that is dropped, and its increments are no longer shown.
+ * `flush` rejects with `counter/dropped` if increments are dropped, and these are no longer shown. `onError` is also called with
+ * `counter/unavailable`, as by `beacon`.
  *
  * Cost: 1 write per interval with increments; with `via`, 1 request.
  *
