@@ -155,8 +155,8 @@ describe("a beacon", () => {
     await site.advance(MINUTE);
     expect([site.counted, site.storage]).toEqual([{ "views:a": 3 }, {}]);
     expect(errors.map((error) => (error as Error).message)).toEqual([
-      "counter/dropped: 3 for unlisted:x: 403 events[3] is not listed",
-      "counter/dropped: 3 for unlisted:y: 403 events[5] is not listed",
+      "counter/dropped: 3 for unlisted:x: 403 counter is not listed",
+      "counter/dropped: 3 for unlisted:y: 403 counter is not listed",
     ]);
   });
 

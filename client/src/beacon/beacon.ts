@@ -219,22 +219,29 @@ export function beacon(
         skipped = batch._events.map((_, index) => ({ index, maxAmount: 0 }) as never);
       }
     }
-    const lost = new Map<string, [by: number, reason: string]>();
+    /** Amounts by counter and reason. */
+    const lost: Record<string, number> = {};
     for (const { index, status, error, maxAmount: limit } of skipped) {
       const event = batch._events[index] as Batch["_events"][0];
       const { counter, by } = event;
       event.by = 0;
       if (limit) maxAmount = Math.min(maxAmount, limit);
       if (isUncounted && (limit as number) < by) state.count(counter, by);
-      else lost.set(counter, [by + (lost.get(counter)?.[0] ?? 0), `${status} ${error}`]);
+      else {
+        const reason = `${counter}: ${status} ${error.slice(error.indexOf(".") + 1)}`;
+        lost[reason] = by + (lost[reason] ?? 0);
+      }
     }
     if (dropped) {
       batch._events = [];
       tell("counter/dropped", dropped);
     }
-    for (const [counter, [by, reason]] of lost) tell("counter/dropped", `${by} for ${counter}: ${reason}`);
+    for (const reason in lost) {
+      dropped = `${lost[reason]} for ${reason}`;
+      tell("counter/dropped", dropped);
+    }
     const others = skipped[0] ? await settled() : [];
-    return dropped || lost.size ? undefined : Math.max(batch._at ?? 0, ...others);
+    return dropped ? undefined : Math.max(batch._at ?? 0, ...others);
   };
 
   const seal = () => {

@@ -227,9 +227,9 @@ export class SimulatedSite {
     const { id, skipInvalid, events } = JSON.parse(body) as { id: string; skipInvalid?: boolean; events: SentEvent[] };
     if (sumOf(events) > this.maxSum) return [413, JSON.stringify({ error: "too much", maxSum: this.maxSum })];
     const skipped = events.flatMap(({ counter, by }, index) => {
-      if (counter.startsWith(UNLISTED)) return { index, status: 403, error: `events[${index}] is not listed` };
+      if (counter.startsWith(UNLISTED)) return { index, status: 403, error: `events[${index}].counter is not listed` };
       const { maxAmount } = this;
-      return by > maxAmount ? { index, status: 400, error: `events[${index}] is too large`, maxAmount } : [];
+      return by > maxAmount ? { index, status: 400, error: `events[${index}].by is too large`, maxAmount } : [];
     });
     if (skipped[0] && !skipInvalid) return [skipped[0].status, JSON.stringify(skipped[0])];
     const valid = events.filter((_, index) => !skipped.some((one) => one.index === index));
