@@ -10,8 +10,9 @@
  * the same time. A tab removes only what was acknowledged or dropped, and sends its own batches from memory, whatever other
  * tabs remove. Two tabs may send the same batch, which is harmless.
  *
- * An amount above a limit of the function is counted again, in smaller parts, if no other attempt of its batch can have counted
- * it. A batch is written with a space at its end, and a page that finds it removes the space: so the first page knows.
+ * An amount above a limit of the function is counted again, in smaller parts, unless another attempt may have counted it: one
+ * without a clear answer, or one of another page. So a batch is stored with a space at its end, and a page that finds the batch
+ * removes the space before it sends it. The page that made the batch compares.
  */
 import { failure } from "./failure.ts";
 
@@ -156,7 +157,7 @@ export function beacon(
   /** After a failure, and while the page prerenders: resolves when the next attempt may be made, of any batch. */
   let pause: Promise<unknown> | undefined;
 
-  // Async, so that an exception of the app becomes an unhandled rejection.
+  // Async, so that an exception of the app becomes an unhandled rejection and stops nothing.
   const tell = async (code: string, message: string) => onError(failure(code, message));
 
   const deliver = async (batch: Batch): Promise<number | undefined> => {

@@ -13,6 +13,8 @@ export interface ServedTotals {
   other?: string;
   /** The parameter `ids` of each request. */
   readonly asked: string[];
+  /** The events that `ingest` skips of the next batch. */
+  skipped?: readonly object[];
   /** The bodies that `ingest` has got. */
   readonly sent: string[];
 }
@@ -24,7 +26,9 @@ export function serveTotals(): ServedTotals {
   vi.stubGlobal("fetch", async (address: string, { body }: RequestInit = {}) => {
     if (address.startsWith(INGEST_URL)) {
       served.sent.push(String(body));
-      return answer(200, '{"at": 2000}');
+      const { skipped } = served;
+      delete served.skipped;
+      return answer(200, JSON.stringify({ at: 2_000, skipped }));
     }
     const ids = address.replace(/^.*\?ids=/, "");
     served.asked.push(ids);

@@ -215,6 +215,32 @@ test("the amounts of a beacon show at once, until a total that is later than the
   expect(last()).toEqual({ total: 18, asOf: 2_100 });
 });
 
+test("an amount that is dropped no longer shows, and one that is counted again shows without a gap", async () => {
+  const onError = vi.fn();
+  const own = beacon(INGEST_URL, { onError });
+  served.totals = { [A]: { total: 10, asOf: 1_000 } };
+  const { seen } = watch(A, { beacon: own });
+  own.count("views:b", 2);
+  own.count(A, 5);
+  served.skipped = [
+    { index: 0, status: 403, error: "events[0].counter is not listed" },
+    { index: 1, status: 400, error: "events[1].by is too large", maxAmount: 2 },
+  ];
+  await own.flush();
+  const sent = served.sent.map((body) => JSON.parse(body).events.map(({ by }: { by: number }) => by));
+  expect(sent).toEqual([
+    [2, 5],
+    [2, 2, 1],
+  ]);
+  await seconds(1);
+  served.skipped = [{ index: 0, status: 403, error: "events[0].counter is not listed" }];
+  own.count(A);
+  await own.flush();
+  await seconds(1);
+  expect(seen.map(({ total }) => total)).toEqual([15, 16, 15]);
+  expect(onError).toHaveBeenCalledTimes(2);
+});
+
 test("an acknowledged amount shows for 30 seconds if no later total follows", async () => {
   const own = beacon(INGEST_URL);
   served.totals = { [A]: { total: 10, asOf: 1_900 } };
