@@ -11,7 +11,7 @@ let ingest: ServedFunction;
 let totals: ServedFunction;
 beforeAll(async () => {
   [ingest, totals] = await Promise.all([
-    serveFunction("ingest", { INGEST_COUNTERS: "scrolls:*", INGEST_ORIGINS: "*" }),
+    serveFunction("ingest", { INGEST_COUNTERS: "/scrolls:.*/", INGEST_ORIGINS: "*" }),
     serveFunction("totals", { TOTALS_COUNTERS: "scrolls:*" }),
   ]);
 });
@@ -55,6 +55,21 @@ test("what had no answer waits for the next page, and counts once", async () => 
   const next = await open(id, HOUR);
   await until(async () => (await counted(id)) === 15, "the counts of the closed page");
   await next.shows("total", 15);
+});
+
+test("a page that is not secure counts, too", async () => {
+  const { page } = await open("scrolls:insecure", 100);
+  // Playwright answers for all hosts, so no rule of Chromium for local networks applies.
+  await browser.context.route("**", async (route) => {
+    const url = route.request().url().replace("insecure.test", "localhost");
+    await route.fulfill({ response: await route.fetch({ url }) });
+  });
+  const tab = await browser.visit(page.url().replace("localhost", "insecure.test"));
+  expect(await tab.page.evaluate(() => isSecureContext)).toBe(false);
+  await tab.clickAtOnce("increment", 3);
+  await until(async () => (await counted("scrolls:insecure")) === 3, "the counts");
+  await browser.context.unroute("**");
+  expect(tab.problems).toEqual([]);
 });
 
 async function open(id: string, flushInterval: number): Promise<Tab> {
