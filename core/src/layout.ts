@@ -188,7 +188,10 @@ export function shardsPath(counter: string): string {
   return `${counter}/${SHARDS}`;
 }
 
-/** Path of the collection of a counter's receipts. */
+/** The collection of the receipts of ingested batches, which can have events of several counters. */
+export const BATCH_RECEIPTS = "tallyReceipts";
+
+/** Path of the collection of a counter's receipts: of increments of servers, and of ingested events with ids of their own. */
 export function receiptsPath(counter: string): string {
   return `${counter}/tallyReceipts`;
 }
