@@ -11,7 +11,7 @@ let ingest: ServedFunction;
 let totals: ServedFunction;
 beforeAll(async () => {
   [ingest, totals] = await Promise.all([
-    serveFunction("ingest", { INGEST_COUNTERS: "scrolls:*", INGEST_ORIGINS: "*" }),
+    serveFunction("ingest", { INGEST_COUNTERS: "/scrolls:.*/", INGEST_ORIGINS: "*" }),
     serveFunction("totals", { TOTALS_COUNTERS: "scrolls:*" }),
   ]);
 });

@@ -11,7 +11,7 @@ import { until } from "../../testkit/until.ts";
 let ingest: ServedFunction;
 let user: Client;
 beforeAll(async () => {
-  ingest = await serveFunction("ingest", { INGEST_COUNTERS: "views:*", INGEST_ORIGINS: "*" });
+  ingest = await serveFunction("ingest", { INGEST_COUNTERS: "/views:.*/", INGEST_ORIGINS: "*" });
   user = client();
 });
 afterAll(async () => {
