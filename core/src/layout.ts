@@ -91,7 +91,10 @@ export interface EntryDocument<Timestamp> {
   at: Timestamp;
 }
 
-/** `counters/{id}/tallyReceipts/{id}`: a commit of a server's increments without `once`, or what the sender of an event has named. Never updated. */
+/**
+ * `counters/{id}/tallyReceipts/{id}`: a commit of a server's increments without `once`, or an event with an id; `tallyReceipts/{id}`: a batch
+ * of events with an id. Never updated.
+ */
 export interface ReceiptDocument<Timestamp> {
   /** When the document may be deleted: the same commit cannot arrive again after it. For a TTL policy. */
   expireAt: Timestamp;
