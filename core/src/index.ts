@@ -40,6 +40,7 @@ export {
 } from "./itemCounts.ts";
 export {
   BASE_SHARD,
+  BATCH_RECEIPTS,
   type CounterDocument,
   counterPath,
   DEFAULT_COLLECTION,

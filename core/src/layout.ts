@@ -91,7 +91,10 @@ export interface EntryDocument<Timestamp> {
   at: Timestamp;
 }
 
-/** `counters/{id}/tallyReceipts/{id}`: a commit of a server's increments without `once`, or what the sender of an event has named. Never updated. */
+/**
+ * `counters/{id}/tallyReceipts/{id}`: a commit of a server's increments without `once`, or an event with an id; `tallyReceipts/{id}`: a batch
+ * of events with an id. Never updated.
+ */
 export interface ReceiptDocument<Timestamp> {
   /** When the document may be deleted: the same commit cannot arrive again after it. For a TTL policy. */
   expireAt: Timestamp;
@@ -196,7 +199,10 @@ export function shardsPath(counter: string): string {
   return `${counter}/${SHARDS}`;
 }
 
-/** Path of the collection of a counter's receipts. */
+/** The collection of the receipts of ingested batches, which can have events of several counters. */
+export const BATCH_RECEIPTS = "tallyReceipts";
+
+/** Path of the collection of a counter's receipts: of increments of servers, and of ingested events with ids of their own. */
 export function receiptsPath(counter: string): string {
   return `${counter}/tallyReceipts`;
 }

@@ -35,6 +35,17 @@ test("a page that is closed sends what it has", async () => {
   await until(async () => (await counted("scrolls:closed")) === 30, "the counts");
 });
 
+test("navigator.sendBeacon counts, with a text and with JSON, which needs a preflight with credentials", async () => {
+  const tab = await open("scrolls:native", HOUR);
+  const sent = await tab.page.evaluate((url) => {
+    const body = JSON.stringify({ events: [{ counter: "scrolls:native" }] });
+    return [body, new Blob([body], { type: "application/json" })].map((data) => navigator.sendBeacon(url, data));
+  }, ingest.url);
+  expect(sent).toEqual([true, true]);
+  await until(async () => (await counted("scrolls:native")) === 2, "both counts");
+  expect(tab.problems).toEqual([]);
+});
+
 test("what had no answer waits for the next page, and counts once", async () => {
   const id = "scrolls:offline";
   const tab = await open(id, 100);

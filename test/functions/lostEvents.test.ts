@@ -40,7 +40,7 @@ async function leaveItems({ counters }: Later): Promise<void> {
 
 async function leaveRecords({ config }: Later): Promise<void> {
   const batch = admin.batch();
-  const event = { counter: ID, by: 2, visitor: undefined, item: undefined, at: undefined };
+  const event = { index: 0, id: undefined, counter: ID, by: 2, visitor: undefined, item: undefined, at: undefined };
   addToOutbox(batch, admin, config.collection, [event]);
   await batch.commit();
 }

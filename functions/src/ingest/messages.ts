@@ -1,7 +1,7 @@
 /** The Pub/Sub side of ingest. Who may publish to the topic is a matter of IAM, so a message may count any counter. */
 import { logError } from "../counter/log.ts";
 import { LARGEST_AMOUNT } from "./config.ts";
-import { type BatchLimits, InvalidBatch, parseBatch, type Unit } from "./events.ts";
+import { type BatchLimits, InvalidBatch, parseBatch, type Unit, unitsOf } from "./events.ts";
 import { type IngestResult, MAX_WAITING } from "./grouping.ts";
 
 /** A message of Pub/Sub. */
@@ -26,7 +26,7 @@ export function createMessageHandler(add: (units: readonly Unit[]) => Promise<In
   return async ({ id, data }: Message): Promise<void> => {
     let units: readonly Unit[];
     try {
-      ({ units } = parseBatch(data, LIMITS, id));
+      units = unitsOf(parseBatch(data, LIMITS, id));
     } catch (error) {
       if (!(error instanceof InvalidBatch)) throw error;
       // It would be as invalid the next time.
