@@ -3,12 +3,15 @@ import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { PRICES } from "../../costs/src/index.ts";
 
-const document = readFileSync("docs/security.md", "utf8")
-  .replace(/\n {2}/g, " ")
-  .replace(/(?<=[^\n|])\n(?=[^\n|#-])/g, " ");
+const unwrapped = (file: string) =>
+  readFileSync(file, "utf8")
+    .replace(/\n {2}/g, " ")
+    .replace(/(?<=[^\n|])\n(?=[^\n|#-])/g, " ");
+
+const document = unwrapped("docs/security.md");
 
 /** `test/rules/rules.test.ts` "refuses the replay of a write" */
-const citations = [...document.matchAll(/`([\w/.]+\.ts)` "([^"]+)"/g)].map(([, file = "", name = ""]) => ({
+const citations = [...`${document}${unwrapped("test/rules/README.md")}`.matchAll(/`([\w/.]+\.ts)` "([^"]+)"/g)].map(([, file = "", name = ""]) => ({
   file,
   name,
 }));
@@ -21,7 +24,7 @@ function namesIn(file: string): Set<string> {
   return new Set([...calls].map(([, , name = ""]) => name));
 }
 
-test("every test that docs/security.md cites exists and runs", () => {
+test("every test that docs/security.md and test/rules/README.md cite exists and runs", () => {
   expect(citations.length).toBeGreaterThan(40);
   for (const { file, name } of citations) {
     expect(existsSync(file), file).toBe(true);

@@ -54,7 +54,7 @@ function remedyOf({ match: { path } }: CoveringMatch, collection: string): strin
   if (!name) return `Name your own collections in ${path} instead of the wildcard`;
   return (
     `Name your own collections instead, such as \`match /posts/{${name}=**}\`, or write ` +
-    `\`match /{collection}/{${name}=**}\` with \`!(collection in ['${collection}', 'tallyLimits']) && …\` in its conditions`
+    `\`match /{collection}/{${name}=**}\` with \`!(collection in ['${collection}', 'tallyLimits', 'tallyReceipts', 'tallyServerLimits']) && …\` in its conditions`
   );
 }
 
