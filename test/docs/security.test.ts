@@ -11,10 +11,12 @@ const unwrapped = (file: string) =>
 const document = unwrapped("docs/security.md");
 
 /** `test/rules/rules.test.ts` "refuses the replay of a write" */
-const citations = [...`${document}${unwrapped("test/rules/README.md")}`.matchAll(/`([\w/.]+\.ts)` "([^"]+)"/g)].map(([, file = "", name = ""]) => ({
-  file,
-  name,
-}));
+const citations = [...`${document}${unwrapped("test/rules/README.md")}`.matchAll(/`([\w/.]+\.ts)` "([^"]+)"/g)].map(
+  ([, file = "", name = ""]) => ({
+    file,
+    name,
+  }),
+);
 
 /** The names of tests and groups in a file. One that is skipped has none. */
 function namesIn(file: string): Set<string> {

@@ -92,12 +92,9 @@ describe("100 requests a second", { tags: "deep" }, () => {
   });
 
   const security = readFileSync("docs/security.md", "utf8");
-  test.each(Object.entries(ATTACKS))(
-    "with %s each have the figures of docs/security.md",
-    (name, { perSecond }) => {
-      const row = security.split("\n").find((line) => line.startsWith(`| ${name} `)) ?? "";
-      const figures = row.replaceAll(",", "").split("|").slice(2, 5).map(Number);
-      expect(figures).toEqual(perSecond);
-    },
-  );
+  test.each(Object.entries(ATTACKS))("with %s each have the figures of docs/security.md", (name, { perSecond }) => {
+    const row = security.split("\n").find((line) => line.startsWith(`| ${name} `)) ?? "";
+    const figures = row.replaceAll(",", "").split("|").slice(2, 5).map(Number);
+    expect(figures).toEqual(perSecond);
+  });
 });

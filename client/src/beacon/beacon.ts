@@ -10,7 +10,7 @@
  * the same time. A tab removes only what was acknowledged or dropped, and sends its own batches from memory, whatever other
  * tabs remove. Two tabs may send the same batch, which is harmless.
  *
- * An amount above a limit of the function is counted again, in smaller parts, unless another attempt may have counted it: one
+ * An amount that is skipped for a limit of the function is counted again, in smaller parts, unless another attempt may have counted it: one
  * without a clear answer, or one of another page. So a batch is stored with a space at its end, and a page that finds the batch
  * removes the space before it sends it. The page that made the batch compares.
  */
@@ -57,8 +57,6 @@ export interface Beacon {
 export interface Batch {
   /** Empty once the batch is dropped. Of an event that was dropped or counted again, `by` is 0. */
   _events: { readonly counter: string; by: number }[];
-  /** The sum of the amounts, when it was sealed. */
-  _sum?: number;
   /** Of a sealed batch: its key in `localStorage`, and what is sent. */
   _key?: string;
   _body?: string;
@@ -100,7 +98,6 @@ const SILENT_ATTEMPTS = 7;
 interface Answer {
   readonly at?: number;
   readonly error?: string;
-  readonly maxSum?: number;
   readonly skipped?: {
     readonly index: number;
     readonly status: number;
@@ -147,9 +144,7 @@ export function beacon(
   const prefix = `tally ${url} `;
   const batches = new Set<Batch>();
   let stored: Record<string, string> = {};
-  let open: (Batch & { _sum: number }) | undefined;
-  /** The largest sum of a batch, once the function has told it. */
-  let maxSum: number | undefined;
+  let open: Batch | undefined;
   let failures = 0;
   /** The attempts in a row without an answer of the function. */
   let silent = 0;
@@ -196,10 +191,7 @@ export function beacon(
       if (pause === round) {
         failures++;
         if (!answer.error && globalThis.navigator?.onLine !== false && ++silent === SILENT_ATTEMPTS)
-          tell(
-            "counter/unavailable",
-            `${url} does not answer, so amounts wait; check the URL, its deployment, INGEST_ORIGINS, content blockers and the CSP`,
-          );
+          tell("counter/unavailable", `${url} does not answer, so amounts wait`);
       }
       const backoff = Math.random() * Math.min(MAX_BACKOFF_MS, 1_000 * 2 ** failures);
       const delay = ((retryAfter as never) * 1_000 || 0) + backoff;
@@ -211,15 +203,7 @@ export function beacon(
     delete stored[_key];
     batches.delete(batch);
     failures = 0;
-    let { skipped = [] } = answer;
-    if (answer.maxSum) {
-      maxSum = answer.maxSum;
-      maxAmount = Math.min(maxAmount, maxSum);
-      if (isUncounted && (batch._sum as number) > maxSum) {
-        dropped = undefined;
-        skipped = batch._events.map((_, index) => ({ index, maxAmount: 0 }) as never);
-      }
-    }
+    const { skipped = [] } = answer;
     /** Amounts by counter and reason. */
     const lost: Record<string, number> = {};
     for (const { index, status, error, maxAmount: limit } of skipped) {
@@ -227,7 +211,7 @@ export function beacon(
       const { counter, by } = event;
       event.by = 0;
       if (limit) maxAmount = Math.min(maxAmount, limit);
-      if (isUncounted && (limit as number) < by) state.count(counter, by);
+      if (isUncounted && (status === 429 || (limit as number) < by)) state.count(counter, by);
       else {
         const reason = `${counter}: ${status} ${error.slice(error.indexOf(".") + 1)}`;
         lost[reason] = by + (lost[reason] ?? 0);
@@ -285,13 +269,11 @@ export function beacon(
       }
       while (by > 0) {
         const part = Math.min(by, maxAmount);
-        if (!open || open._sum + part > (maxSum as number)) {
-          seal();
-          open = { _events: [], _sum: 0 };
+        if (!open) {
+          open = { _events: [] };
           batches.add(open);
         }
         const { _events } = open;
-        open._sum += part;
         const event = _events.find((one) => one.counter === counter && one.by + part <= maxAmount);
         if (event) event.by += part;
         else _events.push({ counter, by: part });

@@ -225,11 +225,14 @@ export class SimulatedSite {
   /** Counts a batch, or refuses it, as docs/events.md says. */
   #count(body: string): Answer {
     const { id, skipInvalid, events } = JSON.parse(body) as { id: string; skipInvalid?: boolean; events: SentEvent[] };
-    if (sumOf(events) > this.maxSum) return [413, JSON.stringify({ error: "too much", maxSum: this.maxSum })];
+    let sum = 0;
     const skipped = events.flatMap(({ counter, by }, index) => {
       if (counter.startsWith(UNLISTED)) return { index, status: 403, error: `events[${index}].counter is not listed` };
-      const { maxAmount } = this;
-      return by > maxAmount ? { index, status: 400, error: `events[${index}].by is too large`, maxAmount } : [];
+      const maxAmount = Math.min(this.maxAmount, this.maxSum);
+      if (by > maxAmount) return { index, status: 400, error: `events[${index}].by is too large`, maxAmount };
+      if (sum + by > this.maxSum) return { index, status: 429, error: `events[${index}]: the batch adds too much` };
+      sum += by;
+      return [];
     });
     if (skipped[0] && !skipInvalid) return [skipped[0].status, JSON.stringify(skipped[0])];
     const valid = events.filter((_, index) => !skipped.some((one) => one.index === index));

@@ -4,14 +4,11 @@ import type { Millis } from "../counter/time.ts";
 export class Refusal extends Error {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** What the answer tells beside the message. */
-  readonly details: Readonly<Record<string, number>>;
 
-  constructor(status: number, message: string, headers: Refusal["headers"] = {}, details: Refusal["details"] = {}) {
+  constructor(status: number, message: string, headers: Refusal["headers"] = {}) {
     super(message);
     this.status = status;
     this.headers = headers;
-    this.details = details;
   }
 }
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { parseCounterList } from "../http/counterList.ts";
 import { parseBatch, unitsOf } from "./events.ts";
 
-const LIMITS = { counters: undefined, visitors: true, items: true, maxEvents: 10, maxAmount: 100 };
+const LIMITS = { counters: undefined, visitors: true, items: true, maxEvents: 10, maxAmount: 100, maxSum: 1_000 };
 const parse = (event: object) => parseBatch(JSON.stringify({ events: [{ counter: "searches", ...event }] }), LIMITS);
 
 describe("a batch is refused", () => {
@@ -53,12 +53,22 @@ test("with skipInvalid, events that are refused are left out and told, and the o
   ]);
   expect(parsed.skipped?.map(({ error, ...rest }) => ({ ...rest, error: error.slice(0, 9) }))).toEqual([
     { index: 1, status: 403, error: "events[1]" },
-    { index: 2, status: 400, error: "events[2]", maxAmount: 100 },
+    { index: 2, status: 400, error: "events[2]", maxAmount: 100, maxSum: 1_000 },
     { index: 3, status: 400, error: "events[3]" },
     { index: 5, status: 400, error: "events[5]" },
   ]);
   expect(() => parseBatch(batch(false), { ...LIMITS, counters })).toThrow("votes:final");
   expect(() => parseBatch(batch("yes"), { ...LIMITS, counters })).toThrow("skipInvalid is not true or false");
+});
+
+test("what is beyond the sum of a batch refuses it; with skipInvalid it may be sent again", () => {
+  const events = [100, 60, 40, 1].map((by) => ({ counter: "views:home", by }));
+  const batch = (skipInvalid: boolean) => () =>
+    parseBatch(JSON.stringify({ skipInvalid, events }), { ...LIMITS, maxSum: 150 });
+  expect(batch(false)).toThrow(expect.objectContaining({ status: 413 }));
+  const { events: counted, skipped } = batch(true)();
+  expect(counted.map(({ by }) => by)).toEqual([100, 40, 1]);
+  expect(skipped).toEqual([{ index: 1, status: 429, error: expect.stringContaining("adds more than 150") }]);
 });
 
 describe("the item of an event", () => {

@@ -62,7 +62,7 @@ export interface Unit {
 export interface SkippedEvent {
   /** Its place in the batch. */
   readonly index: number;
-  /** The status that the batch would get without `skipInvalid`. */
+  /** 400 or 403, as the batch would get without `skipInvalid`; 429 if the event may be sent again, in another batch. */
   readonly status: number;
   readonly error: string;
   /** If the amount is refused: the largest one. */
@@ -84,18 +84,20 @@ export interface BatchLimits {
   readonly counters: CounterList | undefined;
   readonly maxEvents: number;
   readonly maxAmount: number;
+  /** The largest sum of a batch. */
+  readonly maxSum: number;
   readonly visitors: boolean;
   readonly items: boolean;
 }
 
 /** A batch that is refused, or an event that is skipped. The message says which event, what is wrong, and what is accepted. */
 export class InvalidBatch extends Error {
-  /** Of the HTTP answer: 400, or 403 for a counter that is not listed. */
-  readonly status: 400 | 403;
+  /** Of the HTTP answer: 400, 403 for a counter that is not listed, 413 or 429 for a sum that is too large. */
+  readonly status: 400 | 403 | 413 | 429;
   /** What else the answer tells. */
   readonly details: { readonly maxAmount?: number };
 
-  constructor(message: string, status: 400 | 403 = 400, details: InvalidBatch["details"] = {}) {
+  constructor(message: string, status: InvalidBatch["status"] = 400, details: InvalidBatch["details"] = {}) {
     super(message);
     this.status = status;
     this.details = details;
@@ -134,12 +136,18 @@ export function parseBatch(json: string, limits: BatchLimits, batchId?: string):
   const skipped: SkippedEvent[] = [];
   const valid: Event[] = [];
   const ids = new Set<string>();
+  let sum = 0;
   for (const [index, item] of events.entries()) {
     try {
       const event = parseEvent(item, index, limits);
       if (event.id !== undefined && ids.has(event.id)) {
         throw new InvalidBatch(`events[${index}].id is the id of another event, too`);
       }
+      if (sum + chargeOf(event) > limits.maxSum) {
+        const message = `events[${index}]: the batch adds more than ${limits.maxSum}; send the rest in another one`;
+        throw new InvalidBatch(message, skipInvalid ? 429 : 413);
+      }
+      sum += chargeOf(event);
       if (event.id !== undefined) ids.add(event.id);
       valid.push(event);
     } catch (error) {
@@ -152,6 +160,11 @@ export function parseBatch(json: string, limits: BatchLimits, batchId?: string):
     throw new InvalidBatch(`the batch has ${writes} ids and counters; send ${MAX_WRITES} at most`);
   }
   return { id, events: valid, skipped: skipInvalid ? skipped : undefined, appCheck };
+}
+
+/** What an event counts for limits: its amount, and 1 for a visitor without one. */
+export function chargeOf({ by }: Pick<Event, "by">): number {
+  return Math.max(by, 1);
 }
 
 /** What the answer tells of an event that is left out for a reason. */

@@ -4,7 +4,7 @@ import { parseBatch } from "./events.ts";
 import { createAdmission, MISSING_PER_ADDRESS, MISSING_PER_INSTANCE } from "./existence.ts";
 
 const list = parseCounterList("signups, views:*, /pages:.*/", "INGEST_COUNTERS");
-const LIMITS = { counters: list, visitors: true, items: true, maxEvents: 500, maxAmount: 100 };
+const LIMITS = { counters: list, visitors: true, items: true, maxEvents: 500, maxAmount: 100, maxSum: 1_000 };
 
 /** An instance with counters that exist. It knows those that it has read. */
 function instance(...existing: string[]) {

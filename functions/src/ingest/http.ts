@@ -7,7 +7,7 @@
  *     400  the batch is invalid                       401  App Check
  *     403  the origin or a counter is not listed, or a counter of a group does not exist
  *     404  ingest is off                              405  not POST              408  the body takes too long
- *     413  too large, also in its sum (`maxSum`)      415  compressed, or not UTF-8
+ *     413  too large, also in its sum                 415  compressed, or not UTF-8
  *     429  too much: send again after Retry-After seconds
  *     503  no answer by Firestore. What has an id can be sent again
  *
@@ -22,7 +22,7 @@ import { Refusal, tooMany } from "../http/refusal.ts";
 import { ADDRESSES_AT_FULL_RATE, type IngestConfig, LARGEST_BODY, MAX_SUM_SECONDS, MOST_EVENTS } from "./config.ts";
 import {
   type BatchLimits,
-  type Event,
+  chargeOf,
   InvalidBatch,
   type ParsedBatch,
   parseBatch,
@@ -90,9 +90,11 @@ export function createIngestHandler({ config, add, admit, verifyAppCheck, now }:
     // What is invalid is charged, too.
     charge(address, 1);
     const json = await readBody(request, LARGEST_BODY);
-    const batch = parseBatch(json, { ...config, maxEvents: MOST_EVENTS });
+    const maxAmount = Math.min(config.maxAmount, maxSum);
+    const batch = parseBatch(json, { ...config, maxAmount, maxSum, maxEvents: MOST_EVENTS });
     if (config.appCheck) await checkApp(token === undefined ? batch.appCheck : String(token));
-    charge(address, validSum(batch.events) - 1);
+    const sum = batch.events.reduce((all, event) => all + chargeOf(event), 0);
+    charge(address, Math.max(sum - 1, 0));
     const admitted = await admit(batch, address);
     const result = await add(unitsOf(admitted));
     return { ...result, skipped: admitted.skipped?.length ? admitted.skipped : undefined };
@@ -101,13 +103,6 @@ export function createIngestHandler({ config, add, admit, verifyAppCheck, now }:
   function charge(address: string, amount: number): void {
     const wait = waitFor(address, amount, now());
     if (wait > 0) throw tooMany("this address, or all together, add too much", wait);
-  }
-
-  /** What counts for the limit: the sum, and each visitor without an increment. At least the request itself. */
-  function validSum(events: readonly Event[]): number {
-    const sum = events.reduce((all, { by }) => all + Math.max(by, 1), 0);
-    if (sum <= maxSum) return Math.max(sum, 1);
-    throw new Refusal(413, `the batch adds ${sum}; send ${maxSum} at most`, {}, { maxSum });
   }
 
   async function checkApp(token: string | undefined): Promise<void> {
@@ -131,7 +126,7 @@ const PREFLIGHT = {
 
 function refusalOf(
   error: unknown,
-): Pick<Refusal, "status" | "message" | "details"> & { readonly headers?: Refusal["headers"] } {
+): Pick<Refusal, "status" | "message"> & Partial<Pick<Refusal, "headers"> & Pick<InvalidBatch, "details">> {
   if (error instanceof Refusal || error instanceof InvalidBatch) return error;
   if (error instanceof Overloaded) return tooMany(error.message, 1_000);
   if ((error as { code?: unknown }).code === "ECONNRESET") return new Refusal(400, "the request was cut");

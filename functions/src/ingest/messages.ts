@@ -19,6 +19,7 @@ const LIMITS: BatchLimits = {
   items: true,
   maxEvents: MAX_WAITING / 2,
   maxAmount: LARGEST_AMOUNT,
+  maxSum: Number.POSITIVE_INFINITY,
 };
 
 /** The handler of one instance. It resolves when the message is committed; else it rejects, and Pub/Sub delivers it again. */
