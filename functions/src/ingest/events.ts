@@ -135,20 +135,22 @@ export function parseBatch(json: string, limits: BatchLimits, batchId?: string):
   }
   const skipped: SkippedEvent[] = [];
   const valid: Event[] = [];
+  /** By counter: an id belongs to its counter. */
   const ids = new Set<string>();
   let sum = 0;
   for (const [index, item] of events.entries()) {
     try {
       const event = parseEvent(item, index, limits);
-      if (event.id !== undefined && ids.has(event.id)) {
-        throw new InvalidBatch(`events[${index}].id is the id of another event, too`);
+      const id = event.id === undefined ? undefined : `${event.counter}/${event.id}`;
+      if (id !== undefined && ids.has(id)) {
+        throw new InvalidBatch(`events[${index}].id is the id of another event of the counter, too`);
       }
       if (sum + chargeOf(event) > limits.maxSum) {
         const message = `events[${index}]: the batch adds more than ${limits.maxSum}; send the rest in another one`;
         throw new InvalidBatch(message, skipInvalid ? 429 : 413);
       }
       sum += chargeOf(event);
-      if (event.id !== undefined) ids.add(event.id);
+      if (id !== undefined) ids.add(id);
       valid.push(event);
     } catch (error) {
       if (!skipInvalid || !(error instanceof InvalidBatch)) throw error;

@@ -69,20 +69,26 @@ test("a counter of a group must exist; one read per counter tells, which request
   expect([await statusOf(send(["views:none"])), reads.length]).toEqual([200, 3]);
 });
 
-test("an expression admits new counters: 50 at once, and five a second", async () => {
-  const { send, statusOf, clock } = instance();
+test("an expression admits new counters: of an address 20 at once and one a second, in all 50 and five", async () => {
+  const { send, statusOf, clock } = instance("views:home");
   const from = (address: string, counters: string[]) => statusOf(send(counters, { address }));
-  expect(await from("1.0.0.2", ids("pages", 50))).toBe(200);
-  expect(await from("1.0.0.3", ids("pages", 50))).toBe(200);
-  expect(await from("1.0.0.3", ids("pages", 6, 50))).toBe(429);
+  expect(await from("1.0.0.1", ids("pages", 20))).toBe(200);
+  // Known by then.
+  expect(await from("1.0.0.2", ids("pages", 20))).toBe(200);
+  expect(await from("1.0.0.1", ids("pages", 1, 20))).toBe(429);
+  const skipping = { skipInvalid: true, address: "1.0.0.1" };
+  expect(await send(["views:home", "pages:20", "pages:0"], skipping)).toEqual({
+    counted: ["views:home", "pages:0"],
+    skipped: [[1, 429]],
+  });
+  expect(await from("1.0.0.2", ids("pages", 20, 20))).toBe(200);
+  expect(await from("1.0.0.3", ids("pages", 10, 40))).toBe(200);
+  expect(await from("1.0.0.4", ids("pages", 1, 50))).toBe(429);
   clock.now += 1_000;
-  expect(await from("1.0.0.3", ids("pages", 5, 50))).toBe(200);
-  clock.now += 10_000;
-  expect(await from("1.0.0.3", ids("pages", 60, 100))).toBe(200);
-  clock.now += 2_000;
-  expect(await from("1.0.0.3", ids("pages", 1, 200))).toBe(429);
+  expect(await from("1.0.0.4", ids("pages", 5, 50))).toBe(200);
+  expect(await from("1.0.0.1", ids("pages", 1, 60))).toBe(429);
   clock.now += 1_000;
-  expect(await from("1.0.0.3", ids("pages", 1, 200))).toBe(200);
+  expect(await from("1.0.0.1", ids("pages", 1, 60))).toBe(200);
 });
 
 test("the reads of made-up counters are limited for each address, and in all; what exists is not charged", async () => {

@@ -11,7 +11,7 @@ import { withTimeout } from "../../../admin/src/internal.ts";
 import type { Millis } from "../counter/time.ts";
 import { admissionOf, type CounterList } from "../http/counterList.ts";
 import { Lru } from "../http/lru.ts";
-import { createAddressLimit, createLimit } from "../http/rateLimit.ts";
+import { createAddressLimit } from "../http/rateLimit.ts";
 import { tooMany } from "../http/refusal.ts";
 import { type Event, InvalidBatch, type ParsedBatch, skippedEvent } from "./events.ts";
 
@@ -28,8 +28,9 @@ const READ_TIMEOUT: Millis = 5_000;
 export const MISSING_PER_ADDRESS = { perSecond: 20, burst: 200 };
 export const MISSING_PER_INSTANCE = { perSecond: 100, burst: 500 };
 
-/** How many counters an instance makes. A batch with more than the burst passes once the burst is full, and delays the next ones. */
-const NEW_COUNTERS = { perSecond: 5, burst: 50 };
+/** How many counters an address makes, and an instance in all. */
+const NEW_PER_ADDRESS = { perSecond: 1, burst: 20 };
+const NEW_PER_INSTANCE = { perSecond: 5, burst: 50 };
 
 /** What an instance knows of counters. */
 export interface KnownCounters {
@@ -43,14 +44,14 @@ export interface KnownCounters {
 
 /**
  * @param now  a monotonic clock
- * @returns    the batch, without the events that are skipped. It rejects with `InvalidBatch` 403 unless these may be skipped,
- *             with a `Refusal` 429, or if a read fails
+ * @returns    the batch, without the events that are skipped. It rejects with `InvalidBatch` 403 or 429 unless these may be skipped,
+ *             with a `Refusal` 429 if too many counters are asked for, or if a read fails
  */
 export function createAdmission({ isKnown, read, remember }: KnownCounters, list: CounterList, now: () => Millis) {
   const missing = new Lru<string, Millis>(MAX_MISSING);
   const pending = new Map<string, Promise<ReadonlySet<string>>>();
   const limitReads = createAddressLimit(MISSING_PER_ADDRESS, MISSING_PER_INSTANCE);
-  const limitNew = createLimit(NEW_COUNTERS);
+  const limitNew = createAddressLimit(NEW_PER_ADDRESS, NEW_PER_INSTANCE);
 
   return async (batch: ParsedBatch, address: string): Promise<ParsedBatch> => {
     const counters = new Set(batch.events.map(({ counter }) => counter));
@@ -58,10 +59,21 @@ export function createAdmission({ isKnown, read, remember }: KnownCounters, list
     if (unknown.length === 0) return batch;
     const existing = await findExisting(unknown, address);
     const absent = unknown.filter((id) => !existing.has(id));
-    const refused = new Set(absent.filter((id) => admissionOf(list, id) === "group"));
-    const admitted = withoutMissing(batch, refused);
-    makeAll(absent.filter((id) => !refused.has(id)));
-    return admitted;
+    const admitted = without(
+      batch,
+      absent.filter((id) => admissionOf(list, id) === "group"),
+      (id) =>
+        new InvalidBatch(
+          `"${id}" does not exist; make it with ensureCounter, or list a pattern in INGEST_COUNTERS`,
+          403,
+        ),
+    );
+    const isMade = (id: string) => admissionOf(list, id) !== "pattern" || isKnown(id) || make(id, address);
+    return without(
+      admitted,
+      absent.filter((id) => !isMade(id)),
+      (id) => new InvalidBatch(`"${id}" would be one new counter too many; send it again later`, 429),
+    );
   };
 
   async function findExisting(ids: readonly string[], address: string): Promise<ReadonlySet<string>> {
@@ -91,30 +103,26 @@ export function createAdmission({ isKnown, read, remember }: KnownCounters, list
     );
   }
 
-  function makeAll(ids: readonly string[]): void {
-    // Another request may have taken it for this one.
-    const taken = ids.filter((id) => !isKnown(id));
-    const wait = taken.length > 0 ? limitNew("", taken.length, now()) : 0;
-    if (wait > 0) throw tooMany("too many new counters", wait);
-    for (const id of taken) {
-      missing.delete(id);
-      remember(id);
-    }
+  /** Whether the counter may be made. From then on it is known. */
+  function make(id: string, address: string): boolean {
+    if (limitNew(address, 1, now()) > 0) return false;
+    missing.delete(id);
+    remember(id);
+    return true;
   }
 }
 
-function withoutMissing(batch: ParsedBatch, missing: ReadonlySet<string>): ParsedBatch {
-  if (missing.size === 0) return batch;
-  const isRefused = ({ counter }: Event) => missing.has(counter);
+/** The batch without the events of some counters, which are skipped. @throws InvalidBatch for the first one, if the batch skips none */
+function without(batch: ParsedBatch, ids: readonly string[], refuse: (id: string) => InvalidBatch): ParsedBatch {
+  const refused = new Set(ids);
+  if (refused.size === 0) return batch;
+  const isRefused = ({ counter }: Event) => refused.has(counter);
   const refusals = batch.events.filter(isRefused).map(({ index, counter }) => {
-    const what = `events[${index}].counter: "${counter.slice(0, 60)}" does not exist`;
-    return skippedEvent(
-      index,
-      new InvalidBatch(`${what}; make it with ensureCounter, or list a pattern in INGEST_COUNTERS`, 403),
-    );
+    const { message, status } = refuse(counter.slice(0, 60));
+    const refusal = new InvalidBatch(`events[${index}].counter: ${message}`, status);
+    if (!batch.skipped) throw refusal;
+    return skippedEvent(index, refusal);
   });
-  const [first] = refusals;
-  if (!batch.skipped && first) throw new InvalidBatch(first.error, 403);
   const skipped = [...(batch.skipped ?? []), ...refusals].sort((a, b) => a.index - b.index);
   return { ...batch, events: batch.events.filter((event) => !isRefused(event)), skipped };
 }

@@ -70,8 +70,10 @@ export function findBlock(source: string): Block | undefined {
   };
 }
 
-/** The first characters of a hash of code and comments. White space does not count, so a formatter changes no hash. */
-/** Not of the list of limits, which `upgrade` writes from the app's calls. */
+/**
+ * The first characters of a hash of code and comments. White space does not count, so a formatter changes no hash; nor does the list of
+ * limits, which `upgrade` writes.
+ */
 export function hashOf(...texts: readonly string[]): string {
   const hash = createHash("sha256");
   const withoutLimits = texts.map((text) => text.replace(/\blimit in \[[^\]]*\]/, "limit in []"));
