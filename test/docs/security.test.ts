@@ -55,6 +55,16 @@ describe("its figures", () => {
     }
   });
 
+  test("of ingest are its documents and a hundred invocations a second, in a day", () => {
+    const rows = [...document.matchAll(/^\| [^|]+? \| ([\d,]+) +\| ([\d,]+) +\| ([\d,]+) +\| ([\d,]+) +\|$/gm)];
+    expect(rows).toHaveLength(6);
+    for (const [row, ...figures] of rows) {
+      const [reads, writes, deletes, dollars] = figures.map((figure) => Number(figure.replace(",", "")));
+      const perSecond = Number(reads) * read + Number(writes) * write + Number(deletes) * deleted + 100 * invocation;
+      expect(Math.round(86_400 * perSecond), row).toBe(dollars);
+    }
+  });
+
   test("of many shards are what a measurement by the index reads, and one a second in a day", () => {
     const rows = [...document.matchAll(/^\| ([\d,]+) +\| (\d+) +\| \$([\d.]+) +\| \$([\d.]+) +\|$/gm)];
     expect(rows).toHaveLength(3);

@@ -76,9 +76,10 @@ describe("the sweep", () => {
   test("deletes the hashes of visitors that clients have left where none are counted", async () => {
     const backend = backendLater({ visitors: "no" });
     for (const id of [ID, "views:other"]) await visit(backend, id);
-    await runSweep({ ...backend, now: Date.now });
+    const nextHour = (Math.ceil(Date.now() / 3_600_000) + 1) * 3_600_000;
+    for (const now of [Date.now(), nextHour - 1, nextHour + 300_000]) await runSweep({ ...backend, now: () => now });
     expect((await bucketOf(backend).get()).exists).toBe(true);
-    await runSweep(backend);
+    await runSweep({ ...backend, now: () => nextHour });
     for (const id of [ID, "views:other"]) expect((await bucketOf(backend, id).get()).exists).toBe(false);
   });
 
@@ -110,7 +111,9 @@ describe("the sweep", () => {
       await sleep(200);
       return meter.usage.reads - before;
     };
-    expect(await costOf(backendLater({ visitors: "no", items: false }, firestore))).toBe(3);
+    const idle = backendLater({ visitors: "no", items: false }, firestore);
+    expect(await costOf({ ...idle, now: () => 3_600_000 - 1 })).toBe(2);
+    expect(await costOf({ ...idle, now: () => 3_600_000 })).toBe(3);
     const backend = backendLater({ mirrors }, firestore);
     expect(await costOf(backend, async () => {})).toBe(6);
     for (const id of ["views:a", "views:b"])

@@ -122,7 +122,7 @@ const waiting = new Set<string>();
  * - A batch waits for 12 hours at most, because the function remembers an id for a week.
  * - At most 50 batches wait. The next attempt drops those beyond, the oldest first.
  * - The function skips events that it refuses, such as those of a counter that is not listed. They are dropped, with one error per
- *   batch and counter. An amount that is only too large is counted again in smaller parts, unless it may count already.
+ *   batch, counter and reason. An amount that is only too large is counted again in smaller parts, unless it may count already.
  * - A refusal of the function with a status of 4xx, except 408 and 429, drops its batch, because repeating would not help.
  * - A page that Chrome prerenders sends and stores nothing until it is shown.
  * - A crash loses what is in memory. Without `localStorage`, as in some private windows, all batches are.
