@@ -59,6 +59,7 @@ export function admissionOf({ ids, groups, patterns }: CounterList, counterId: s
   if (patterns.some((pattern) => pattern.test(counterId))) return "pattern";
   return counterId.includes(":") && groups.has(groupOf(counterId)) ? "group" : undefined;
 }
+
 /** Whether a list has a counter. */
 export function isListed(list: CounterList, counterId: string): boolean {
   return admissionOf(list, counterId) !== undefined;
@@ -77,7 +78,7 @@ export function groupsOfList({ ids, groups, patterns }: CounterList): readonly s
 }
 
 function groupOfPattern({ source }: RegExp): string | undefined {
-  const [, group] = /^\^\(\?:([\w-]+):/.exec(source) ?? [];
+  const [, group] = /^\^\(\?:([\w-]+):(?![?*{])/.exec(source) ?? [];
   // Alternatives outside of parentheses may have other groups.
   let outside = source.slice(4, -2).replace(/\\.|\[[^\]]*\]/g, "");
   while (/\([^()]*\)/.test(outside)) outside = outside.replace(/\([^()]*\)/g, "");

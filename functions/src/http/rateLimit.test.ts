@@ -55,12 +55,14 @@ test("what is given back can be taken again, up to the burst", () => {
   expect([waitFor("a", 100, 0), waitFor("a", 1, 0)]).toEqual([0, 100]);
 });
 
-test("the addresses of one site count as one", () => {
+test("the addresses of one site count as one, and those of a network as ten", () => {
   const waitFor = createAddressLimit({ perSecond: 1 }, { perSecond: 1_000 });
   const burst = (address: string) => waitFor(address, 10, 0) === 0;
   expect(burst("2001:db8:0:7::1")).toBe(true);
   expect(burst("2001:db8:0:7:ffff::2")).toBe(false);
-  expect(burst("2001:db8::8:0:0:0:9")).toBe(false);
+  expect(burst("2001:db8::7:0:0:0:9")).toBe(false);
+  for (let site = 8; site < 17; site++) expect(burst(`2001:db8::${site}:0:0:0:9`)).toBe(true);
+  expect(burst("2001:db8::ff:0:0:0:9")).toBe(false);
   expect(burst("2001:DB8:1:7::1%eth0")).toBe(true);
   expect(["::1", "fe80::1%0", "1.2.3.4", "::ffff:1.2.3.4"].map(burst)).toEqual([true, true, true, false]);
 });

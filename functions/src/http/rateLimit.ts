@@ -6,6 +6,9 @@ import { Lru } from "./lru.ts";
 /** So many seconds' worth may come at once, unless a burst is given. */
 const BURST_SECONDS = 10;
 
+/** A network may do what so many of its sites may. */
+const SITES_OF_NETWORK = 10;
+
 /** How many addresses an instance remembers, at some 200 bytes each. */
 const MAX_ADDRESSES = 20_000;
 
@@ -40,17 +43,23 @@ export function createLimit({ perSecond, burst = perSecond * BURST_SECONDS }: Ra
   };
 }
 
-/** A limit for each address, and one for all addresses of the instance. An amount is taken from both, or from neither. */
+/**
+ * Limits for each address, for each network of IPv6 (ten times as much), and for all addresses of the instance. An amount is taken from
+ * each, or from none.
+ */
 export function createAddressLimit(perAddress: Rate, perInstance: Rate): Limit {
-  const ofAddress = createLimit(perAddress);
-  const ofAll = createLimit(perInstance);
+  const { perSecond, burst = perSecond * BURST_SECONDS } = perAddress;
+  const perNetwork = { perSecond: perSecond * SITES_OF_NETWORK, burst: burst * SITES_OF_NETWORK };
+  const limits = [perAddress, perNetwork, perInstance].map(createLimit);
   return (address, amount, now) => {
-    const network = networkOf(address);
-    const wait = ofAddress(network, amount, now);
-    if (wait > 0) return wait;
-    const waitForAll = ofAll("", amount, now);
-    if (waitForAll > 0) ofAddress(network, -amount, now);
-    return waitForAll;
+    const keys = [...placesOf(address), ""];
+    for (const [index, limit] of limits.entries()) {
+      const wait = limit(keys[index] as string, amount, now);
+      if (wait === 0) continue;
+      for (const [taken, other] of limits.slice(0, index).entries()) other(keys[taken] as string, -amount, now);
+      return wait;
+    }
+    return 0;
   };
 }
 
@@ -62,14 +71,18 @@ export function addressOf(forwardedFor: string | undefined, peer: string | undef
   return forwardedFor?.split(",").at(-1)?.trim() || peer || "";
 }
 
-/** A site has a /48 of IPv6, so addresses with the same first three groups count as one. */
-function networkOf(address: string): string {
+/** The site and the network of an address. A site of IPv6 has a /64; a hosting customer has a /48 of them, as have thousands of phones. */
+function placesOf(address: string): [site: string, network: string] {
   const [, mapped] = /^::ffff:([\d.]+)$/i.exec(address) ?? [];
-  // A copy: a part of a header would keep the whole header in memory.
-  if (mapped !== undefined || !isIPv6(address)) return Buffer.from((mapped ?? address).slice(0, 64)).toString();
+  if (mapped !== undefined || !isIPv6(address)) {
+    // A copy: a part of a header would keep the whole header in memory.
+    const own = Buffer.from((mapped ?? address).slice(0, 64)).toString();
+    return [own, own];
+  }
   const { hostname } = new URL(`http://[${address.replace(/%.*/, "")}]`);
   const [head = "", tail = ""] = hostname.slice(1, -1).split("::");
   const groups = head.split(":");
   const zeros = 8 - groups.length - (tail ? tail.split(":").length : 0);
-  return [...groups, ...Array(Math.max(zeros, 0)).fill("0"), ...tail.split(":")].slice(0, 3).join(":");
+  const all = [...groups, ...Array(Math.max(zeros, 0)).fill("0"), ...tail.split(":")];
+  return [all.slice(0, 4).join(":"), all.slice(0, 3).join(":")];
 }

@@ -27,7 +27,10 @@ export const LARGEST_BODY = 65_536;
 export const MAX_SUM_SECONDS = 60;
 
 /** So many addresses may add as much as each of them may. */
-export const ADDRESSES_AT_FULL_RATE = 20;
+export const ADDRESSES_AT_FULL_RATE = 200;
+
+/** How many ids of batches and events, each a write and a delete, an instance takes per second from all addresses. */
+export const IDS_PER_SECOND = 1_000;
 
 /** The most events of a request. */
 export const MOST_EVENTS = 500;

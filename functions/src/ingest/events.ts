@@ -62,7 +62,7 @@ export interface Unit {
 export interface SkippedEvent {
   /** Its place in the batch. */
   readonly index: number;
-  /** 400 or 403, as the batch would get without `skipInvalid`; 429 if the event may be sent again, in another batch. */
+  /** 400 or 403, as the batch would get without `skipInvalid`; 429 for what is beyond its sum: it may be sent again, in another batch. */
   readonly status: number;
   readonly error: string;
   /** If the amount is refused: the largest one. */

@@ -44,8 +44,9 @@ export interface KnownCounters {
 
 /**
  * @param now  a monotonic clock
- * @returns    the batch, without the events that are skipped. It rejects with `InvalidBatch` 403 or 429 unless these may be skipped,
- *             with a `Refusal` 429 if too many counters are asked for, or if a read fails
+ * @returns    the batch, without the events of missing counters. It rejects with `InvalidBatch` 403 unless these may be skipped, with a
+ *             413 or 429 if it has too many new counters, or if a read fails. What may pass later is refused as a whole, never skipped: a
+ *             batch that is sent again must mean the same
  */
 export function createAdmission({ isKnown, read, remember }: KnownCounters, list: CounterList, now: () => Millis) {
   const missing = new Lru<string, Millis>(MAX_MISSING);
@@ -59,36 +60,37 @@ export function createAdmission({ isKnown, read, remember }: KnownCounters, list
     if (unknown.length === 0) return batch;
     const existing = await findExisting(unknown, address);
     const absent = unknown.filter((id) => !existing.has(id));
-    const admitted = without(
-      batch,
-      absent.filter((id) => admissionOf(list, id) === "group"),
-      (id) =>
-        new InvalidBatch(
-          `"${id}" does not exist; make it with ensureCounter, or list a pattern in INGEST_COUNTERS`,
-          403,
-        ),
+    const refused = new Set(absent.filter((id) => admissionOf(list, id) === "group"));
+    const admitted = withoutMissing(batch, refused);
+    // Another request may have made one meanwhile.
+    makeAll(
+      absent.filter((id) => !refused.has(id) && !isKnown(id)),
+      address,
     );
-    const isMade = (id: string) => admissionOf(list, id) !== "pattern" || isKnown(id) || make(id, address);
-    return without(
-      admitted,
-      absent.filter((id) => !isMade(id)),
-      (id) => new InvalidBatch(`"${id}" would be one new counter too many; send it again later`, 429),
-    );
+    return admitted;
   };
 
   async function findExisting(ids: readonly string[], address: string): Promise<ReadonlySet<string>> {
     const isMissing = (id: string) => (missing.get(id) ?? Number.NEGATIVE_INFINITY) > now();
-    const asked = ids.filter((id) => !isMissing(id));
-    const due = asked.filter((id) => !pending.has(id));
-    if (due.length > 0) startReading(due, address);
+    let asked = ids.filter((id) => !isMissing(id));
+    for (let isSecond = false; ; isSecond = true) {
+      const due = asked.filter((id) => !pending.has(id) && !isKnown(id));
+      const wait = due.length > 0 ? limitReads(address, due.length, now()) : 0;
+      if (wait === 0) {
+        if (due.length > 0) startReading(due, address);
+        break;
+      }
+      if (isSecond || pending.size === 0) throw tooMany("too many counters are asked for that do not exist", wait);
+      // What these find is given back.
+      await Promise.allSettled(new Set(pending.values()));
+      asked = asked.filter((id) => !isMissing(id));
+    }
     const found = await Promise.all(asked.map((id) => pending.get(id)));
-    return new Set(asked.filter((id, index) => found[index]?.has(id)));
+    return new Set(asked.filter((id, index) => found[index]?.has(id) || isKnown(id)));
   }
 
-  /** Charges for all, and gives back what exists. */
+  /** They are charged for. What exists is given back. */
   function startReading(ids: readonly string[], address: string): void {
-    const wait = limitReads(address, ids.length, now());
-    if (wait > 0) throw tooMany("too many counters are asked for that do not exist", wait);
     const reading = withTimeout(READ_TIMEOUT, read(ids)).finally(() => {
       for (const id of ids) pending.delete(id);
     });
@@ -103,26 +105,29 @@ export function createAdmission({ isKnown, read, remember }: KnownCounters, list
     );
   }
 
-  /** Whether the counter may be made. From then on it is known. */
-  function make(id: string, address: string): boolean {
-    if (limitNew(address, 1, now()) > 0) return false;
-    missing.delete(id);
-    remember(id);
-    return true;
+  function makeAll(ids: readonly string[], address: string): void {
+    if (ids.length === 0) return;
+    const { burst } = NEW_PER_INSTANCE;
+    if (ids.length > burst)
+      throw new InvalidBatch(`the batch has ${ids.length} new counters; send ${burst} at most`, 413);
+    const wait = limitNew(address, ids.length, now());
+    if (wait > 0) throw tooMany("too many new counters", wait);
+    for (const id of ids) {
+      missing.delete(id);
+      remember(id);
+    }
   }
 }
 
-/** The batch without the events of some counters, which are skipped. @throws InvalidBatch for the first one, if the batch skips none */
-function without(batch: ParsedBatch, ids: readonly string[], refuse: (id: string) => InvalidBatch): ParsedBatch {
-  const refused = new Set(ids);
-  if (refused.size === 0) return batch;
-  const isRefused = ({ counter }: Event) => refused.has(counter);
-  const refusals = batch.events.filter(isRefused).map(({ index, counter }) => {
-    const { message, status } = refuse(counter.slice(0, 60));
-    const refusal = new InvalidBatch(`events[${index}].counter: ${message}`, status);
+function withoutMissing(batch: ParsedBatch, missing: ReadonlySet<string>): ParsedBatch {
+  if (missing.size === 0) return batch;
+  const isMissing = ({ counter }: Event) => missing.has(counter);
+  const refusals = batch.events.filter(isMissing).map(({ index, counter }) => {
+    const what = `events[${index}].counter: "${counter.slice(0, 60)}" does not exist`;
+    const refusal = new InvalidBatch(`${what}; make it with ensureCounter, or list a pattern in INGEST_COUNTERS`, 403);
     if (!batch.skipped) throw refusal;
     return skippedEvent(index, refusal);
   });
   const skipped = [...(batch.skipped ?? []), ...refusals].sort((a, b) => a.index - b.index);
-  return { ...batch, events: batch.events.filter((event) => !isRefused(event)), skipped };
+  return { ...batch, events: batch.events.filter((event) => !isMissing(event)), skipped };
 }

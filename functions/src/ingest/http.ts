@@ -17,9 +17,16 @@ import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { logError } from "../counter/log.ts";
 import type { Millis } from "../counter/time.ts";
 import { isEmptyList } from "../http/counterList.ts";
-import { addressOf, createAddressLimit } from "../http/rateLimit.ts";
+import { addressOf, createAddressLimit, createLimit } from "../http/rateLimit.ts";
 import { Refusal, tooMany } from "../http/refusal.ts";
-import { ADDRESSES_AT_FULL_RATE, type IngestConfig, LARGEST_BODY, MAX_SUM_SECONDS, MOST_EVENTS } from "./config.ts";
+import {
+  ADDRESSES_AT_FULL_RATE,
+  IDS_PER_SECOND,
+  type IngestConfig,
+  LARGEST_BODY,
+  MAX_SUM_SECONDS,
+  MOST_EVENTS,
+} from "./config.ts";
 import {
   type BatchLimits,
   chargeOf,
@@ -54,6 +61,7 @@ export function createIngestHandler({ config, add, admit, verifyAppCheck, now }:
     { perSecond: amountPerSecond },
     { perSecond: ADDRESSES_AT_FULL_RATE * amountPerSecond },
   );
+  const waitForIds = createLimit({ perSecond: IDS_PER_SECOND });
   const maxSum = MAX_SUM_SECONDS * amountPerSecond;
 
   return async (request: Request, response: ServerResponse): Promise<void> => {
@@ -88,21 +96,35 @@ export function createIngestHandler({ config, add, admit, verifyAppCheck, now }:
     const { "x-forwarded-for": forwardedFor, "x-firebase-appcheck": token } = request.headers;
     const address = addressOf(String(forwardedFor ?? ""), request.socket.remoteAddress);
     // What is invalid is charged, too.
-    charge(address, 1);
+    let charged = charge(address, 1);
     const json = await readBody(request, LARGEST_BODY);
     const maxAmount = Math.min(config.maxAmount, maxSum);
     const batch = parseBatch(json, { ...config, maxAmount, maxSum, maxEvents: MOST_EVENTS });
     if (config.appCheck) await checkApp(token === undefined ? batch.appCheck : String(token));
     const sum = batch.events.reduce((all, event) => all + chargeOf(event), 0);
-    charge(address, Math.max(sum - 1, 0));
-    const admitted = await admit(batch, address);
-    const result = await add(unitsOf(admitted));
-    return { ...result, skipped: admitted.skipped?.length ? admitted.skipped : undefined };
+    try {
+      charged += charge(address, Math.max(sum - 1, 0));
+      const admitted = await admit(batch, address);
+      const units = unitsOf(admitted);
+      chargeIds(units.filter(({ id }) => id !== undefined).length);
+      const result = await add(units);
+      return { ...result, skipped: admitted.skipped?.length ? admitted.skipped : undefined };
+    } catch (error) {
+      // What does not count, or may be sent again, is not charged.
+      waitFor(address, -charged, now());
+      throw error;
+    }
   }
 
-  function charge(address: string, amount: number): void {
+  function charge(address: string, amount: number): number {
     const wait = waitFor(address, amount, now());
     if (wait > 0) throw tooMany("this address, or all together, add too much", wait);
+    return amount;
+  }
+
+  function chargeIds(count: number): void {
+    const wait = count > 0 ? waitForIds("", count, now()) : 0;
+    if (wait > 0) throw tooMany("all together send too many ids", wait);
   }
 
   async function checkApp(token: string | undefined): Promise<void> {

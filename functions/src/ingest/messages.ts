@@ -27,7 +27,9 @@ export function createMessageHandler(add: (units: readonly Unit[]) => Promise<In
   return async ({ id, data }: Message): Promise<void> => {
     let units: readonly Unit[];
     try {
-      units = unitsOf(parseBatch(data, LIMITS, id));
+      const batch = parseBatch(data, LIMITS, id);
+      if (batch.skipped?.length) throw new InvalidBatch(`with skipInvalid: ${batch.skipped[0]?.error}`);
+      units = unitsOf(batch);
     } catch (error) {
       if (!(error instanceof InvalidBatch)) throw error;
       // It would be as invalid the next time.

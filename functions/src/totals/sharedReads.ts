@@ -30,8 +30,11 @@ const MAX_MISSING = 2_000;
  * How many counters may be read that turn out to have no total: for an address, and in all. A group has any number of ids, so that a
  * few requests a second could ask for thousands of made-up ones, at a read each.
  */
-export const MISSING_PER_ADDRESS = { perSecond: 50, burst: 200 };
+export const MISSING_PER_ADDRESS = { perSecond: 100, burst: 500 };
 export const MISSING_PER_INSTANCE = { perSecond: 500, burst: 500 };
+
+/** So long a counter is taken to have no total at most, after it was found to have none again and again. */
+const MAX_MISSING_MEMORY: Millis = 10_000;
 
 /** A published total. */
 export interface Reading {
@@ -51,6 +54,8 @@ interface Entry {
   /** Whether it was read, now or before: then `latest` tells whether there is a total. */
   isKnown: boolean;
   isSettled: boolean;
+  /** How long it is remembered. */
+  memory: Millis;
 }
 
 /** Reads counters at once. Those without a published total are left out. */
@@ -69,10 +74,10 @@ export function createSharedReads(
   const missing = new Lru<string, Entry>(MAX_MISSING);
   const entryOf = (id: string) => known.get(id) ?? missing.get(id);
   const limit = createAddressLimit(MISSING_PER_ADDRESS, MISSING_PER_INSTANCE);
+  const reads = new Set<Promise<unknown>>();
 
   return async (ids, address) => {
-    const due = ids.filter((id) => isDue(entryOf(id)));
-    const reading = due.length > 0 ? startReading(due, address) : undefined;
+    const reading = await readDue(ids, address);
     const asked = ids.map((id) => reading?.get(id) ?? (entryOf(id) as Entry));
     await Promise.all(asked.map((entry) => entry.reading));
     // Not what was read first: while another of the counters was being read, a request may have been given a newer total.
@@ -83,16 +88,31 @@ export function createSharedReads(
   };
 
   function isDue(entry: Entry | undefined): boolean {
-    return !entry || (entry.isSettled && now() - entry.startedAt >= MEMORY);
+    return !entry || (entry.isSettled && now() - entry.startedAt >= entry.memory);
   }
 
-  /** Charges for all that are not known to have a total, and gives back what has one. */
-  function startReading(ids: readonly string[], address: string): ReadonlyMap<string, Entry> {
-    const unknown = ids.filter((id) => entryOf(id)?.latest === undefined);
-    const wait = unknown.length > 0 ? limit(address, unknown.length, now()) : 0;
-    if (wait > 0) throw tooMany("too many counters without a total are asked for", wait);
+  /** Charges for all that are not known to have a total. */
+  async function readDue(ids: readonly string[], address: string): Promise<ReadonlyMap<string, Entry> | undefined> {
+    for (let isSecond = false; ; isSecond = true) {
+      const due = ids.filter((id) => isDue(entryOf(id)));
+      const unknown = due.filter((id) => entryOf(id)?.latest === undefined);
+      const wait = unknown.length > 0 ? limit(address, unknown.length, now()) : 0;
+      if (wait === 0) return due.length > 0 ? startReading(due, unknown, address) : undefined;
+      if (isSecond || reads.size === 0) throw tooMany("too many counters without a total are asked for", wait);
+      // What these find is given back.
+      await Promise.allSettled(reads);
+    }
+  }
+
+  /** Gives back what has a total. */
+  function startReading(
+    ids: readonly string[],
+    unknown: readonly string[],
+    address: string,
+  ): ReadonlyMap<string, Entry> {
     const startedAt = now();
-    const answer = withTimeout(READ_TIMEOUT, read(ids));
+    const answer = withTimeout(READ_TIMEOUT, read(ids)).finally(() => reads.delete(answer));
+    reads.add(answer);
     answer.then(
       (readings) => giveBack(unknown.filter((id) => readings.has(id))),
       (error) => {
@@ -105,10 +125,11 @@ export function createSharedReads(
     }
     const started = new Map<string, Entry>();
     for (const id of ids) {
-      const { latest, isKnown = false } = entryOf(id) ?? {};
+      const { latest, isKnown = false, memory = MEMORY / 2 } = entryOf(id) ?? {};
       const store = (readings: ReadonlyMap<string, Reading>) => {
         entry.latest = later(entry.latest, readings.get(id));
         entry.isKnown = true;
+        entry.memory = entry.latest ? MEMORY : Math.min(2 * memory, MAX_MISSING_MEMORY);
         // A counter that was forgotten may have been asked for again.
         if ((entryOf(id) ?? entry) === entry) remember(id, entry);
       };
@@ -121,6 +142,7 @@ export function createSharedReads(
         latest,
         isKnown,
         isSettled: false,
+        memory: MEMORY,
       };
       remember(id, entry);
       started.set(id, entry);

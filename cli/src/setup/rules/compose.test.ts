@@ -231,7 +231,8 @@ test("the limits are those that the app's rules call", () => {
   expect(limited("{ allow read; }")).toContain("return limit in [];");
   expect(limited(calls)).toContain("return limit in [\"b\", 'a'];");
   expect(limited(calls, "isWithinLimit('claps', 1, 1, 1)")).toContain("return limit in [\"b\", 'a', 'claps'];");
-  expect(limited(calls, "isWithinLimit(counter, 1, 1, 1)")).toMatch(/isLimit\(\) \{\s+return true;/);
+  for (const name of ["counter", "'claps:' + counter", "'a' == counter ? 'x' : 'y'"])
+    expect(limited(calls, `isWithinLimit(${name}, 1, 1, 1)`)).toMatch(/isLimit\(\) \{\s+return true;/);
   const byHand = edited(limited(calls), "limit in [\"b\", 'a']", "limit in ['c']");
   expect(upgradeRules(byHand, OWN_RULES, "2.0.0")).toMatchObject({ warnings: [] });
 });

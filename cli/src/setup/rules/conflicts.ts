@@ -87,14 +87,14 @@ export function callOfLimits(outside: string, policy = ""): { name: string; line
   return call && { name: call.text, line: lineAt(outside, call.start) };
 }
 
-/** The limits that rules name in calls of `isWithinLimit`, each once, as strings of rules; all if one has its name from a variable. */
+/** The limits that rules name in calls of `isWithinLimit`, each once, as strings of rules; all if one has another expression. */
 export function limitsCalledIn(rules: string): string[] | "all" {
   const code = tokensOf(rules).filter(({ kind }) => kind !== "comment");
   const calls = code.flatMap(({ text }, n) =>
-    text === "isWithinLimit" && code[n - 1]?.text !== "function" ? [code[n + 2]] : [],
+    text === "isWithinLimit" && code[n - 1]?.text !== "function" ? [code.slice(n + 2, n + 4)] : [],
   );
-  if (calls.some((first) => first?.kind !== "string")) return "all";
-  return [...new Set(calls.map((first) => first?.text as string))].sort();
+  if (calls.some(([first, next]) => first?.kind !== "string" || next?.text !== ",")) return "all";
+  return [...new Set(calls.map(([first]) => first?.text as string))].sort();
 }
 
 /** A match without any statement, which the compiler refuses. */
