@@ -51,6 +51,8 @@ test.each([
   ["match /{path=**}/tallyItemCounts/{id} { allow write: if true; }", ["rules-open"]],
   ["match /{path=**}/tallyOutbox/{id} { allow read: if true; }", ["rules-read-open"]],
   ["match /{document=**} { allow read, write }", ["rules-open"]],
+  ["match /tallyReceipts/{id} { allow delete: if true; }", ["rules-open"]],
+  ["match /tallyServerLimits/{name}/{below=**} { allow write: if isOperator(); }", ["rules-overlap"]],
   [
     "match /{document=**} { allow read: if false allow write: if isSignedIn() } function isSignedIn() { return true }",
     ["rules-open"],
