@@ -77,7 +77,7 @@ describe("the sweep", () => {
     const backend = backendLater({ visitors: "no" });
     for (const id of [ID, "views:other"]) await visit(backend, id);
     const nextHour = (Math.ceil(Date.now() / 3_600_000) + 1) * 3_600_000;
-    for (const now of [Date.now(), nextHour - 1, nextHour + 300_000]) await runSweep({ ...backend, now: () => now });
+    for (const now of [nextHour - 1, nextHour + 300_000]) await runSweep({ ...backend, now: () => now });
     expect((await bucketOf(backend).get()).exists).toBe(true);
     await runSweep({ ...backend, now: () => nextHour });
     for (const id of [ID, "views:other"]) expect((await bucketOf(backend, id).get()).exists).toBe(false);

@@ -213,7 +213,7 @@ export function beacon(
       if (limit) maxAmount = Math.min(maxAmount, limit);
       if (isUncounted && (status === 429 || (limit as number) < by)) state.count(counter, by);
       else {
-        const reason = `${counter}: ${status} ${error.slice(error.indexOf(".") + 1)}`;
+        const reason = `${counter}: ${status} ${error.replace(/^\S+?\]\W+/, "")}`;
         lost[reason] = by + (lost[reason] ?? 0);
       }
     }

@@ -64,6 +64,9 @@ test("the addresses of one site count as one, and those of a network as ten", ()
   for (let site = 8; site < 17; site++) expect(burst(`2001:db8::${site}:0:0:0:9`)).toBe(true);
   expect(burst("2001:db8::ff:0:0:0:9")).toBe(false);
   expect(burst("2001:DB8:1:7::1%eth0")).toBe(true);
+  const few = createAddressLimit({ perSecond: 1 }, { perSecond: 10 });
+  const sites = [1, 2, 3].map((site) => few(`2001:db8::${site}:0:0:0:9`, 10, 0) === 0);
+  expect(sites).toEqual([true, true, false]);
   expect(["::1", "fe80::1%0", "1.2.3.4", "::ffff:1.2.3.4"].map(burst)).toEqual([true, true, true, false]);
 });
 

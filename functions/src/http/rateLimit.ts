@@ -6,8 +6,9 @@ import { Lru } from "./lru.ts";
 /** So many seconds' worth may come at once, unless a burst is given. */
 const BURST_SECONDS = 10;
 
-/** A network may do what so many of its sites may. */
+/** A network may do what so many of its sites may, unless so many networks would use up the instance. */
 const SITES_OF_NETWORK = 10;
+const NETWORKS = 5;
 
 /** How many addresses an instance remembers, at some 200 bytes each. */
 const MAX_ADDRESSES = 20_000;
@@ -44,12 +45,14 @@ export function createLimit({ perSecond, burst = perSecond * BURST_SECONDS }: Ra
 }
 
 /**
- * Limits for each address, for each network of IPv6 (ten times as much), and for all addresses of the instance. An amount is taken from
+ * Limits for each address, for each network of IPv6 (up to ten times as much), and for all addresses of the instance. An amount is taken from
  * each, or from none.
  */
 export function createAddressLimit(perAddress: Rate, perInstance: Rate): Limit {
   const { perSecond, burst = perSecond * BURST_SECONDS } = perAddress;
-  const perNetwork = { perSecond: perSecond * SITES_OF_NETWORK, burst: burst * SITES_OF_NETWORK };
+  const { perSecond: inAll, burst: burstInAll = inAll * BURST_SECONDS } = perInstance;
+  const ofNetwork = (site: number, all: number) => Math.max(site, Math.min(site * SITES_OF_NETWORK, all / NETWORKS));
+  const perNetwork = { perSecond: ofNetwork(perSecond, inAll), burst: ofNetwork(burst, burstInAll) };
   const limits = [perAddress, perNetwork, perInstance].map(createLimit);
   return (address, amount, now) => {
     const keys = [...placesOf(address), ""];

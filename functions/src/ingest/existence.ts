@@ -24,11 +24,14 @@ const MAX_MISSING = 5_000;
 /** A read that takes longer has failed. */
 const READ_TIMEOUT: Millis = 5_000;
 
+/** So long a request waits for reads of others, which may give back what they have taken. */
+const PENDING_TIMEOUT: Millis = 1_000;
+
 /** How many counters that turn out to be missing may be asked for: by an address, and in all. */
 export const MISSING_PER_ADDRESS = { perSecond: 20, burst: 200 };
 export const MISSING_PER_INSTANCE = { perSecond: 100, burst: 500 };
 
-/** How many counters an address makes, and an instance in all. */
+/** How many counters an address makes, and an instance in all. A batch with more than the burst waits for a full one, and leaves a debt. */
 const NEW_PER_ADDRESS = { perSecond: 1, burst: 20 };
 const NEW_PER_INSTANCE = { perSecond: 5, burst: 50 };
 
@@ -45,7 +48,7 @@ export interface KnownCounters {
 /**
  * @param now  a monotonic clock
  * @returns    the batch, without the events of missing counters. It rejects with `InvalidBatch` 403 unless these may be skipped, with a
- *             413 or 429 if it has too many new counters, or if a read fails. What may pass later is refused as a whole, never skipped: a
+ *             `Refusal` 429, or if a read fails. What may pass later is refused as a whole, never skipped: a
  *             batch that is sent again must mean the same
  */
 export function createAdmission({ isKnown, read, remember }: KnownCounters, list: CounterList, now: () => Millis) {
@@ -82,7 +85,7 @@ export function createAdmission({ isKnown, read, remember }: KnownCounters, list
       }
       if (isSecond || pending.size === 0) throw tooMany("too many counters are asked for that do not exist", wait);
       // What these find is given back.
-      await Promise.allSettled(new Set(pending.values()));
+      await withTimeout(PENDING_TIMEOUT, Promise.allSettled(new Set(pending.values()))).catch(() => {});
       asked = asked.filter((id) => !isMissing(id));
     }
     const found = await Promise.all(asked.map((id) => pending.get(id)));
@@ -107,9 +110,6 @@ export function createAdmission({ isKnown, read, remember }: KnownCounters, list
 
   function makeAll(ids: readonly string[], address: string): void {
     if (ids.length === 0) return;
-    const { burst } = NEW_PER_INSTANCE;
-    if (ids.length > burst)
-      throw new InvalidBatch(`the batch has ${ids.length} new counters; send ${burst} at most`, 413);
     const wait = limitNew(address, ids.length, now());
     if (wait > 0) throw tooMany("too many new counters", wait);
     for (const id of ids) {

@@ -96,22 +96,25 @@ export function createIngestHandler({ config, add, admit, verifyAppCheck, now }:
     const { "x-forwarded-for": forwardedFor, "x-firebase-appcheck": token } = request.headers;
     const address = addressOf(String(forwardedFor ?? ""), request.socket.remoteAddress);
     // What is invalid is charged, too.
-    let charged = charge(address, 1);
+    charge(address, 1);
     const json = await readBody(request, LARGEST_BODY);
     const maxAmount = Math.min(config.maxAmount, maxSum);
     const batch = parseBatch(json, { ...config, maxAmount, maxSum, maxEvents: MOST_EVENTS });
     if (config.appCheck) await checkApp(token === undefined ? batch.appCheck : String(token));
     const sum = batch.events.reduce((all, event) => all + chargeOf(event), 0);
+    const ids = unitsOf(batch).filter(({ id }) => id !== undefined).length;
+    let charged = 0;
+    let chargedIds = 0;
     try {
-      charged += charge(address, Math.max(sum - 1, 0));
+      charged = charge(address, Math.max(sum - 1, 0));
+      chargedIds = chargeIds(ids);
       const admitted = await admit(batch, address);
-      const units = unitsOf(admitted);
-      chargeIds(units.filter(({ id }) => id !== undefined).length);
-      const result = await add(units);
+      const result = await add(unitsOf(admitted));
       return { ...result, skipped: admitted.skipped?.length ? admitted.skipped : undefined };
     } catch (error) {
-      // What does not count, or may be sent again, is not charged.
+      // What does not count, or may be sent again, is not charged, but for the request itself.
       waitFor(address, -charged, now());
+      waitForIds("", -chargedIds, now());
       throw error;
     }
   }
@@ -122,9 +125,10 @@ export function createIngestHandler({ config, add, admit, verifyAppCheck, now }:
     return amount;
   }
 
-  function chargeIds(count: number): void {
-    const wait = count > 0 ? waitForIds("", count, now()) : 0;
+  function chargeIds(count: number): number {
+    const wait = waitForIds("", count, now());
     if (wait > 0) throw tooMany("all together send too many ids", wait);
+    return count;
   }
 
   async function checkApp(token: string | undefined): Promise<void> {

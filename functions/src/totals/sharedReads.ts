@@ -30,8 +30,8 @@ const MAX_MISSING = 2_000;
  * How many counters may be read that turn out to have no total: for an address, and in all. A group has any number of ids, so that a
  * few requests a second could ask for thousands of made-up ones, at a read each.
  */
-export const MISSING_PER_ADDRESS = { perSecond: 100, burst: 500 };
-export const MISSING_PER_INSTANCE = { perSecond: 500, burst: 500 };
+export const MISSING_PER_ADDRESS = { perSecond: 100, burst: 200 };
+export const MISSING_PER_INSTANCE = { perSecond: 500, burst: 2_000 };
 
 /** So long a counter is taken to have no total at most, after it was found to have none again and again. */
 const MAX_MISSING_MEMORY: Millis = 10_000;
@@ -100,7 +100,7 @@ export function createSharedReads(
       if (wait === 0) return due.length > 0 ? startReading(due, unknown, address) : undefined;
       if (isSecond || reads.size === 0) throw tooMany("too many counters without a total are asked for", wait);
       // What these find is given back.
-      await Promise.allSettled(reads);
+      await withTimeout(MEMORY, Promise.allSettled(reads)).catch(() => {});
     }
   }
 

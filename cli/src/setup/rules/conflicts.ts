@@ -91,7 +91,7 @@ export function callOfLimits(outside: string, policy = ""): { name: string; line
 export function limitsCalledIn(rules: string): string[] | "all" {
   const code = tokensOf(rules).filter(({ kind }) => kind !== "comment");
   const calls = code.flatMap(({ text }, n) =>
-    text === "isWithinLimit" && code[n - 1]?.text !== "function" ? [code.slice(n + 2, n + 4)] : [],
+    LIMIT_FUNCTIONS.includes(text) && code[n - 1]?.text !== "function" ? [code.slice(n + 2, n + 4)] : [],
   );
   if (calls.some(([first, next]) => first?.kind !== "string" || next?.text !== ",")) return "all";
   return [...new Set(calls.map(([first]) => first?.text as string))].sort();
