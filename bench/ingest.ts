@@ -12,7 +12,7 @@ import { type MeterReading, meter } from "../testkit/meter.ts";
 import { withEmulators } from "./meteredEmulators.ts";
 
 const BATCHES = [1, 10, 100];
-const PARAMS = { INGEST_COUNTERS: "bench:*", INGEST_AMOUNT_PER_SECOND: "1000000" };
+const PARAMS = { INGEST_COUNTERS: "/bench:.*/", INGEST_AMOUNT_PER_SECOND: "1000000" };
 
 /** Counts what one database is asked by ingest and by the functions that publish. */
 async function meteredProxy(firestore: string): Promise<{ reading: MeterReading; proxy: GrpcProxy }> {

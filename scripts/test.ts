@@ -38,7 +38,7 @@ const hosted = [
   ...["--maxWorkers", `${HOSTS}`, "--tags-filter"],
 ];
 const logged = [
-  "INGEST_COUNTERS=ingested:*",
+  "INGEST_COUNTERS=/ingested:.*/",
   "INGEST_TOPIC=tally-events",
   "EVENTS_TOPIC=tally-log",
   "EVENTS_COLLECTION=counters",

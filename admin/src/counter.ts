@@ -1,6 +1,6 @@
 /** A reference to one counter: its place, and what this process has read and is writing. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { DocumentReference, Firestore } from "firebase-admin/firestore";
+import type { DocumentReference, DocumentSnapshot, Firestore } from "firebase-admin/firestore";
 import {
   BASE_SHARD,
   type BucketCount,
@@ -31,6 +31,8 @@ export interface Counter extends CounterRef {
   _boundedReading?: Promise<boolean> | undefined;
   /** What the counter document has said of its visitors. */
   _uniques?: { readonly floor: number; readonly buckets: BucketCount };
+  /** When a read has found the counter document, by `Date.now()`. */
+  _foundAt?: number;
   /** The pending read of the shard count, if any. */
   _reading?: Promise<void> | undefined;
 }
@@ -113,13 +115,34 @@ export async function refreshShardCount(counter: Counter): Promise<void> {
     const snapshot = await counterDoc(counter)
       .get()
       .catch(() => undefined);
-    if (snapshot) {
-      counter._isBounded = snapshot.get("bounded") === true;
-      const buckets = snapshot.get("uniqueBuckets") === 256 ? 256 : 16;
-      counter._uniques = { floor: snapshot.get("uniqueFloor") ?? 0, buckets };
-    }
-    const roundTrip = snapshot && performance.now() - sentAt;
-    _shardCountCache._update(snapshot?.get("shardCount"), snapshot?.get("growing"), roundTrip);
+    noteRead(counter, snapshot, sentAt);
     counter._reading = undefined;
   }
+}
+
+/** The fields that {@link noteRead} needs. */
+const WRITER_FIELDS = ["shardCount", "growing", "bounded", "uniqueBuckets", "uniqueFloor"];
+
+/** Reads counters at once, so that {@link refreshShardCount} need not. Cost: 1 read per counter. @returns those that exist */
+export async function readCounters(refs: readonly Counter[]): Promise<Counter[]> {
+  const [first] = refs;
+  if (!first) return [];
+  const sentAt = performance.now();
+  const snapshots = await first.firestore.getAll(...refs.map(counterDoc), { fieldMask: WRITER_FIELDS });
+  return refs.filter((ref, index) => {
+    noteRead(ref, snapshots[index], sentAt);
+    return snapshots[index]?.exists;
+  });
+}
+
+/** Remembers what writers need of a counter document. @param snapshot  `undefined` if the read has failed */
+function noteRead(counter: Counter, snapshot: DocumentSnapshot | undefined, sentAt: number): void {
+  if (snapshot) {
+    counter._isBounded = snapshot.get("bounded") === true;
+    const buckets = snapshot.get("uniqueBuckets") === 256 ? 256 : 16;
+    counter._uniques = { floor: snapshot.get("uniqueFloor") ?? 0, buckets };
+    if (snapshot.exists) counter._foundAt = Date.now();
+  }
+  const roundTrip = snapshot && performance.now() - sentAt;
+  counter._shardCountCache._update(snapshot?.get("shardCount"), snapshot?.get("growing"), roundTrip);
 }

@@ -1,8 +1,8 @@
 /** What the functions and the CLI use of the server SDK, beyond its public API. */
-export { type CounterRef, counterDoc, newCounter } from "./counter.ts";
+export { type Counter, type CounterRef, counterDoc, newCounter, readCounters } from "./counter.ts";
 export { extentOf } from "./delete.ts";
 export { differenceBeyondRounding } from "./difference.ts";
-export { commitTogether, receiptOf } from "./groupCommit.ts";
+export { batchReceipt, commitTogether, receiptOf } from "./groupCommit.ts";
 export { amountIn, isAmount, LEGACY_SHARDS, unmappedNumbers } from "./legacyShards.ts";
 export { type Moved, mirroredOf, moveLegacyIncrements } from "./moveLegacyIncrements.ts";
 export { commitUnlessChanged, unchanged, writeIfUnchanged } from "./precondition.ts";

@@ -51,9 +51,12 @@ export type CounterErrorCode =
    * the units that are left stayed spread over several shards; or a take or a use of a rate limit, because others came first.
    */
   | "counter/contention"
-  /** A batch for the function `ingest` was dropped: it was refused, waited too long, or too many waited. Its amounts may or may not count. */
+  /**
+   * Amounts for the function `ingest` were dropped: they were refused, waited too long, or too many waited. They may or may not
+   * count.
+   */
   | "counter/dropped"
-  /** The function `totals` has no answer, or refuses it. */
+  /** The function `totals` has no answer, or refuses it; or the function `ingest` has not answered for about a minute. */
   | "counter/unavailable"
   /** The buffered counter was closed. */
   | "counter/closed"

@@ -91,7 +91,10 @@ export interface EntryDocument<Timestamp> {
   at: Timestamp;
 }
 
-/** `counters/{id}/tallyReceipts/{id}`: a commit of a server's increments without `once`, or what the sender of an event has named. Never updated. */
+/**
+ * `counters/{id}/tallyReceipts/{id}`: a commit of a server's increments without `once`, or an event with an id; `tallyReceipts/{id}`: a batch
+ * of events with an id. Never updated.
+ */
 export interface ReceiptDocument<Timestamp> {
   /** When the document may be deleted: the same commit cannot arrive again after it. For a TTL policy. */
   expireAt: Timestamp;
@@ -141,8 +144,16 @@ export const MARK_WINDOWS = 5;
  */
 export const MARK_WINDOW_MILLIS = 61_000;
 
-/** How many nonces a window has before the rules refuse another one, unless the same write removes a window. `firestore.rules` has the same number. */
+/** How many nonces a window has before the rules refuse another one. `firestore.rules` has the same number. */
 export const MAX_WINDOW_NONCES = 3_000;
+
+/**
+ * From so many on, a window takes more only in its own 61 seconds, by the server's clock, or so long before and after. Else a client could
+ * keep all marks of a shard by a write to each window every two minutes. `firestore.rules` has the same numbers.
+ */
+export const MAX_LATE_NONCES = 1_000;
+export const EARLY_MARK_MILLIS = 10_000;
+export const LATE_MARK_MILLIS = 30_000;
 
 /** How long a window stays at least after its last write. `firestore.rules` has the same number. */
 export const MARK_LIFETIME_SECONDS = 120;
@@ -188,7 +199,10 @@ export function shardsPath(counter: string): string {
   return `${counter}/${SHARDS}`;
 }
 
-/** Path of the collection of a counter's receipts. */
+/** The collection of the receipts of ingested batches, which can have events of several counters. */
+export const BATCH_RECEIPTS = "tallyReceipts";
+
+/** Path of the collection of a counter's receipts: of increments of servers, and of ingested events with ids of their own. */
 export function receiptsPath(counter: string): string {
   return `${counter}/tallyReceipts`;
 }

@@ -3,10 +3,13 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   DIRECT_WINDOWS,
+  EARLY_MARK_MILLIS,
+  LATE_MARK_MILLIS,
   MARK_LIFETIME_SECONDS,
   MARK_WINDOW_MILLIS,
   MARK_WINDOWS,
   MAX_DIRECT_MARKS,
+  MAX_LATE_NONCES,
   MAX_MARKS_WITHOUT_FUNCTIONS,
   MAX_WINDOW_NONCES,
   NONCE_BYTES,
@@ -71,7 +74,7 @@ describe("the plan of an increment", () => {
       ),
     );
     const limit = `hasFunctions() ? ${MAX_DIRECT_MARKS} : ${MAX_MARKS_WITHOUT_FUNCTIONS}`;
-    expect(rules).toContain(`isMarked(before.get([name, 'nonces'], []), after[name], ${limit})`);
+    expect(rules).toContain(`isMarked(before.get([name, 'nonces'], []), after[name], ${limit}, '');`);
     expect(rules).toContain(`string(generation % ${DIRECT_WINDOWS})`);
     expect(dataModel).toContain(`[generation % ${DIRECT_WINDOWS}]`);
     expect(rules).toContain(`(generation + ${DIRECT_WINDOWS - 1}) % ${DIRECT_WINDOWS}`);
@@ -108,7 +111,17 @@ describe("the plan of an increment", () => {
         expect(window).not.toBe(expired);
       }),
     );
-    expect(rules).toContain(`let most = ${MAX_WINDOW_NONCES} +`);
+  });
+
+  test("is taken late by a window with few nonces, and by others near their own time", () => {
+    expect(rules).toContain(`${MAX_LATE_NONCES}, name)`);
+    const near = `name in [windowAt(${EARLY_MARK_MILLIS}), windowAt(-${LATE_MARK_MILLIS})]`;
+    expect(rules).toContain(`(size < few || (size < ${MAX_WINDOW_NONCES} && ${near}))`);
+    expect(rules).toContain(`millisFromNow) / ${MARK_WINDOW_MILLIS} % ${MARK_WINDOWS})`);
+    // What is written at the latest expires before the window is taken again.
+    const period = MARK_WINDOWS * MARK_WINDOW_MILLIS;
+    const refused = period - MARK_WINDOW_MILLIS - EARLY_MARK_MILLIS - LATE_MARK_MILLIS;
+    expect(refused - MARK_LIFETIME_SECONDS * 1_000).toBeGreaterThan(60_000);
   });
 
   test("has a nonce of five random bytes, as the rules require", () => {

@@ -11,7 +11,7 @@ let ingest: ServedFunction;
 let totals: ServedFunction;
 beforeAll(async () => {
   [ingest, totals] = await Promise.all([
-    serveFunction("ingest", { INGEST_COUNTERS: "scrolls:*", INGEST_ORIGINS: "*" }),
+    serveFunction("ingest", { INGEST_COUNTERS: "/scrolls:.*/", INGEST_ORIGINS: "*" }),
     serveFunction("totals", { TOTALS_COUNTERS: "scrolls:*" }),
   ]);
 });
@@ -35,6 +35,17 @@ test("a page that is closed sends what it has", async () => {
   await until(async () => (await counted("scrolls:closed")) === 30, "the counts");
 });
 
+test("navigator.sendBeacon counts, with a text and with JSON, which needs a preflight with credentials", async () => {
+  const tab = await open("scrolls:native", HOUR);
+  const sent = await tab.page.evaluate((url) => {
+    const body = JSON.stringify({ events: [{ counter: "scrolls:native" }] });
+    return [body, new Blob([body], { type: "application/json" })].map((data) => navigator.sendBeacon(url, data));
+  }, ingest.url);
+  expect(sent).toEqual([true, true]);
+  await until(async () => (await counted("scrolls:native")) === 2, "both counts");
+  expect(tab.problems).toEqual([]);
+});
+
 test("what had no answer waits for the next page, and counts once", async () => {
   const id = "scrolls:offline";
   const tab = await open(id, 100);
@@ -55,6 +66,21 @@ test("what had no answer waits for the next page, and counts once", async () => 
   const next = await open(id, HOUR);
   await until(async () => (await counted(id)) === 15, "the counts of the closed page");
   await next.shows("total", 15);
+});
+
+test("a page that is not secure counts, too", async () => {
+  const { page } = await open("scrolls:insecure", 100);
+  // Playwright answers for all hosts, so no rule of Chromium for local networks applies.
+  await browser.context.route("**", async (route) => {
+    const url = route.request().url().replace("insecure.test", "localhost");
+    await route.fulfill({ response: await route.fetch({ url }) });
+  });
+  const tab = await browser.visit(page.url().replace("localhost", "insecure.test"));
+  expect(await tab.page.evaluate(() => isSecureContext)).toBe(false);
+  await tab.clickAtOnce("increment", 3);
+  await until(async () => (await counted("scrolls:insecure")) === 3, "the counts");
+  await browser.context.unroute("**");
+  expect(tab.problems).toEqual([]);
 });
 
 async function open(id: string, flushInterval: number): Promise<Tab> {

@@ -43,7 +43,7 @@ beforeAll(async () => {
     const body = await text(request);
     if (pathname === "/told") told.push(JSON.parse(body));
     if (pathname === "/ingest") batches.push(JSON.parse(body));
-    response.end(JSON.stringify({ at: 1, totals: {} }));
+    response.end(JSON.stringify({ at: 1, totals: { "views:shown": null } }));
   });
   await once(server.listen(0, "localhost"), "listening");
   control = `http://localhost:${(server.address() as AddressInfo).port}`;

@@ -11,7 +11,11 @@ import { until } from "../../testkit/until.ts";
 let ingest: ServedFunction;
 let user: Client;
 beforeAll(async () => {
-  ingest = await serveFunction("ingest", { INGEST_COUNTERS: "views:*", INGEST_ORIGINS: "*" });
+  ingest = await serveFunction("ingest", {
+    INGEST_COUNTERS: "/views:.*/",
+    INGEST_ORIGINS: "*",
+    INGEST_MAX_AMOUNT: "10",
+  });
   user = client();
 });
 afterAll(async () => {
@@ -23,7 +27,11 @@ test("a beacon counts exactly once, also while the function is killed and starte
   tags: "deep",
 }, async () => {
   const dropped: unknown[] = [];
-  const site = beacon(ingest.url, { flushInterval: 50, onError: (error) => dropped.push(error) });
+  const site = beacon(ingest.url, {
+    flushInterval: 50,
+    maxAmount: 10,
+    onError: (error) => dropped.push(error),
+  });
   for (let n = 0; n < 100; n++) {
     site.count("views:beacon", 3);
     site.count("views:other");
@@ -37,6 +45,18 @@ test("a beacon counts exactly once, also while the function is killed and starte
     100,
     [],
   ]);
+});
+
+test("a beacon counts what is above INGEST_MAX_AMOUNT in smaller parts, and drops only the counter that is not listed", async () => {
+  const onError = vi.fn();
+  const site = beacon(ingest.url, { onError });
+  site.count("views:large", 25);
+  site.count("votes:large", 2);
+  site.count("views:small");
+  await site.close();
+  expect([await sumOfIncrements("views:large"), await sumOfIncrements("views:small")]).toEqual([25, 1]);
+  const message = expect.stringMatching(/^counter\/dropped: 2 for votes:large: 403 .* is not among INGEST_COUNTERS$/);
+  expect(onError).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ code: "counter/dropped", message }));
 });
 
 test("a buffered counter via ingest shows its increments at once and exactly once, until they are published", async () => {

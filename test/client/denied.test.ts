@@ -87,14 +87,33 @@ test("a take by a user who is signed out", async () => {
   });
 });
 
-test("a shard at its bound, and one that is full of marks", async () => {
+test("a shard at its bound", async () => {
   const near = counter(user.db, "views:denied-bound");
   await admin.doc(`${near.path}/shards/0`).set({ shard: "0", count: 2 ** 53 - 1, writes: 1 });
   await expect(incrementCounter(near)).rejects.toMatchObject({ message: expect.stringContaining(full) });
-  const marked = counter(user.db, "views:denied-marks");
-  const nonces = Array.from({ length: 7_100 }, (_, n) => Buffer.from([0, 0, n >> 8, n & 255]));
-  const marks = Object.fromEntries([..."0123456789abcdef"].map((window) => [window, { at: Timestamp.now(), nonces }]));
-  // Refused for its amount: whether marks are the reason depends on the memory of the rules.
-  await admin.doc(`${marked.path}/shards/0`).set({ shard: "0", count: 0, writes: 1, marks });
-  await expect(incrementCounter(marked, 2)).rejects.toMatchObject({ message: expect.stringContaining(full) });
+});
+
+/** Fills all windows of a counter's first shard, as a script may. */
+async function fill({ path }: CounterRef): Promise<void> {
+  const nonces = Array.from({ length: 3_000 }, (_, n) => Buffer.from([0, 0, 0, n >> 8, n & 255]));
+  const marks = Object.fromEntries([..."01234"].map((window) => [window, { at: Timestamp.now(), nonces }]));
+  await admin.doc(`${path}/shards/0`).set({ shard: "0", count: 0, writes: 1, marks });
+}
+
+test("not for a shard that is full of marks: the increment counts on another one, within seconds", async () => {
+  const likes = counter(user.db, "votes:denied-full");
+  // The group needs the functions, so its increments are on shards.
+  const plain = counter(visitor.db, "windows:denied-full");
+  await Promise.all([fill(likes), fill(plain)]);
+  // A closed document: the functions have closed it, and the counter is quiet since.
+  await admin.doc(likes.path).set({ total: 0, shardCount: 1, asOf: Timestamp.now(), direct: { open: false } });
+  const begun = performance.now();
+  for (let n = 1; n <= 14; n++) await incrementCounter(plain);
+  await incrementCounter(likes, 1, { once: uid });
+  expect(performance.now() - begun).toBeLessThan(20_000);
+  expect(await sumOfIncrements(plain.id)).toBe(14);
+  expect(await sumOfIncrements(likes.id)).toBe(1);
+  await expect(incrementCounter(counter(visitor.db, "likes:denied-full"))).rejects.toMatchObject({
+    message: expect.stringContaining("isOpen must name the group"),
+  });
 });

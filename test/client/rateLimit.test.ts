@@ -315,7 +315,7 @@ describe("a refused use", () => {
     await write(db, uid, SLOW);
     expect(await errorOf(write(db, newUser(), SLOW))).toMatchObject({
       code: "counter/permission-denied",
-      message: expect.stringContaining("uid must be the user's"),
+      message: expect.stringContaining("sign in as that user"),
     });
   });
 });

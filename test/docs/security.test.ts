@@ -3,15 +3,20 @@ import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { PRICES } from "../../costs/src/index.ts";
 
-const document = readFileSync("docs/security.md", "utf8")
-  .replace(/\n {2}/g, " ")
-  .replace(/(?<=[^\n|])\n(?=[^\n|#-])/g, " ");
+const unwrapped = (file: string) =>
+  readFileSync(file, "utf8")
+    .replace(/\n {2}/g, " ")
+    .replace(/(?<=[^\n|])\n(?=[^\n|#-])/g, " ");
+
+const document = unwrapped("docs/security.md");
 
 /** `test/rules/rules.test.ts` "refuses the replay of a write" */
-const citations = [...document.matchAll(/`([\w/.]+\.ts)` "([^"]+)"/g)].map(([, file = "", name = ""]) => ({
-  file,
-  name,
-}));
+const citations = [...`${document}${unwrapped("test/rules/README.md")}`.matchAll(/`([\w/.]+\.ts)` "([^"]+)"/g)].map(
+  ([, file = "", name = ""]) => ({
+    file,
+    name,
+  }),
+);
 
 /** The names of tests and groups in a file. One that is skipped has none. */
 function namesIn(file: string): Set<string> {
@@ -21,7 +26,7 @@ function namesIn(file: string): Set<string> {
   return new Set([...calls].map(([, , name = ""]) => name));
 }
 
-test("every test that docs/security.md cites exists and runs", () => {
+test("every test that docs/security.md and test/rules/README.md cite exists and runs", () => {
   expect(citations.length).toBeGreaterThan(40);
   for (const { file, name } of citations) {
     expect(existsSync(file), file).toBe(true);
@@ -47,6 +52,16 @@ describe("its figures", () => {
         .slice(0, 5)
         .reduce((all, count, n) => all + Number(count) * (PRICE[n] as number), 0);
       expect(sum.toFixed(2), row).toBe(dollars);
+    }
+  });
+
+  test("of ingest are its documents and a hundred invocations a second, in a day", () => {
+    const rows = [...document.matchAll(/^\| [^|]+? \| ([\d,]+) +\| ([\d,]+) +\| ([\d,]+) +\| ([\d,]+) +\|$/gm)];
+    expect(rows).toHaveLength(6);
+    for (const [row, ...figures] of rows) {
+      const [reads, writes, deletes, dollars] = figures.map((figure) => Number(figure.replace(",", "")));
+      const perSecond = Number(reads) * read + Number(writes) * write + Number(deletes) * deleted + 100 * invocation;
+      expect(Math.round(86_400 * perSecond), row).toBe(dollars);
     }
   });
 

@@ -29,7 +29,7 @@ const BATCH = 10;
 const MESSAGE = 100;
 const INSTANCES = 3;
 const COUNTERS = 5;
-const PARAMS = { INGEST_COUNTERS: "fire:*", INGEST_AMOUNT_PER_SECOND: "1000000" };
+const PARAMS = { INGEST_COUNTERS: "/fire:.*/", INGEST_AMOUNT_PER_SECOND: "1000000" };
 
 /** Sends events in requests of ten. @param withIds  whether each request has an id */
 export async function fireAtRequests(events: number, withIds: boolean): Promise<IngestResult> {

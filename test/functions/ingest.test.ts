@@ -1,7 +1,9 @@
 /** Ingest as production runs it: requests and messages to the built functions, in processes with many requests at a time. */
 import { randomUUID } from "node:crypto";
+import { connect } from "node:net";
+import { Readable } from "node:stream";
 import { gzipSync } from "node:zlib";
-import { counter, deleteCounter } from "firestore-tally/admin";
+import { counter, deleteCounter, ensureCounter } from "firestore-tally/admin";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { BatchMessage, EventMessage } from "../../functions/src/ingest/events.ts";
 import { admin } from "../../testkit/clients.ts";
@@ -12,7 +14,7 @@ import { until } from "../../testkit/until.ts";
 
 const SITE = "https://example.com";
 const params = {
-  INGEST_COUNTERS: "views:*, signups",
+  INGEST_COUNTERS: "/views:.*/, signups, pages:*",
   INGEST_ORIGINS: SITE,
   VISITORS: "ingest",
   ITEMS: "yes",
@@ -27,7 +29,7 @@ beforeAll(async () => {
   meter = await startMeter(process.env.FIRESTORE_EMULATOR_HOST as string);
   [ingest, plain, off, checked, subscriber] = await Promise.all([
     serveFunction("ingest", params, meter.address),
-    serveFunction("ingest", { INGEST_COUNTERS: "views:*" }),
+    serveFunction("ingest", { INGEST_COUNTERS: "/views:.*/" }),
     serveFunction("ingest", {}),
     serveFunction("ingest", { ...params, INGEST_APP_CHECK: "yes" }),
     serveFunction("ingestmessages", {}),
@@ -91,6 +93,68 @@ describe("a request", () => {
     expect(await sumOfIncrements("views:event")).toBe(7);
   });
 
+  test("counts in a counter of a group if it exists, and makes none", async () => {
+    await ensureCounter(counter(admin, "pages:made"));
+    await until(async () => (await readPublished("pages:made"))?.total === 0, "the counter");
+    const batch = { events: [...events("pages:made", 2), ...events("pages:none", 1)] };
+    expect(await send(batch)).toMatchObject({
+      status: 403,
+      body: { error: expect.stringContaining('events[2].counter: "pages:none" does not exist') },
+    });
+    const skipped = [{ index: 2, status: 403, error: expect.stringContaining("does not exist") }];
+    expect(await send({ ...batch, skipInvalid: true })).toMatchObject({ status: 200, body: { counted: 2, skipped } });
+    expect([await sumOfIncrements("pages:made"), await sumOfIncrements("pages:none")]).toEqual([2, 0]);
+    const { reads } = meter.usage;
+    const answers = await Promise.all(Array.from({ length: 20 }, () => send({ ...batch, skipInvalid: true })));
+    expect(new Set(answers.map(({ body }) => body.counted))).toEqual(new Set([2]));
+    // The shard count of a new counter is read once a second.
+    expect(meter.usage.reads - reads).toBeLessThanOrEqual(2);
+  });
+
+  test("skips what is invalid if it may, and counts nothing if nothing is left", async () => {
+    const large = { counter: "views:skip", by: 101 };
+    const skipped = [{ index: 0, status: 400, error: expect.stringContaining("events[0].by"), maxAmount: 100 }];
+    expect(await send({ skipInvalid: true, events: [large, ...events("views:skip", 1)] })).toMatchObject({
+      status: 200,
+      body: { counted: 1, skipped },
+    });
+    expect(await send({ id: "none left", skipInvalid: true, events: [large] })).toMatchObject({
+      status: 200,
+      body: { counted: 0, duplicates: 0, skipped },
+    });
+    expect((await send({ skipInvalid: true, events: events("views:skip", 1) })).body).not.toHaveProperty("skipped");
+    expect(await send({ events: [large] })).toMatchObject({ status: 400, body: { maxAmount: 100 } });
+    expect(await sumOfIncrements("views:skip")).toBe(2);
+  });
+
+  test("is known by its id alone, in any order of its events, and apart from events with the same id", async () => {
+    const [id, [a, b]] = [randomUUID(), [events("views:order a", 1), events("views:order b", 1)]];
+    const other = await serveFunction("ingest", params);
+    expect(await send({ id, events: [...a, ...b] })).toMatchObject(accepted(2));
+    expect(await send({ id, events: [...b, ...a] }, {}, other)).toMatchObject(accepted(0, 2));
+    const own = [{ counter: "views:order a", id }];
+    expect(await send({ id, events: own }, {}, other)).toMatchObject(accepted(1));
+    await other.kill();
+    expect([await sumOfIncrements("views:order a"), await sumOfIncrements("views:order b")]).toEqual([2, 1]);
+  });
+
+  test("that comes again costs no read where it was counted, and 1 elsewhere", async () => {
+    const other = await serveFunction("ingest", params, meter.address);
+    const batches = Array.from({ length: 200 }, () => ({ id: randomUUID(), events: events("views:again", 1) }));
+    const repeats = batches.slice(0, 5);
+    await Promise.all([...repeats.map((batch) => send(batch)), send({ events: events("views:again", 1) }, {}, other)]);
+    await until(async () => (await readPublished("views:again"))?.total === 6, "the total");
+    const before = { ...meter.usage };
+    expect(await Promise.all(repeats.map((batch) => send(batch)))).toMatchObject(repeats.map(() => accepted(0, 1)));
+    expect(meter.usage).toEqual(before);
+    const answers = await Promise.all(batches.map((batch) => send(batch, {}, other)));
+    expect(answers.filter(({ body }) => body.duplicates === 1)).toHaveLength(5);
+    // And the shard count.
+    expect(meter.usage.reads - before.reads).toBeLessThanOrEqual(5 + 3);
+    expect(await sumOfIncrements("views:again")).toBe(201);
+    await other.kill();
+  });
+
   test("counts once if several instances get it", { tags: "deep" }, async () => {
     const other = await serveFunction("ingest", params);
     const batches = Array.from({ length: 50 }, () => ({ id: randomUUID(), events: events("views:instances", 2) }));
@@ -116,6 +180,7 @@ describe("a request", () => {
     expect(fromSite).toMatchObject(accepted(1));
     expect(fromSite.headers.get("access-control-allow-origin")).toBe(SITE);
     expect(fromSite.headers.get("access-control-expose-headers")).toBe("retry-after");
+    expect(fromSite.headers.get("access-control-allow-credentials")).toBe("true");
     expect(fromSite.headers.get("vary")).toBe("origin");
     const headers = { origin: SITE, "access-control-request-method": "POST" };
     const preflight = await fetch(ingest.url, { method: "OPTIONS", headers });
@@ -146,6 +211,17 @@ describe("a hostile request", () => {
   test.each(["GET", "PUT", "DELETE", "PATCH"])("with %s gets 405", async (method) => {
     const response = await fetch(ingest.url, { method });
     expect([response.status, response.headers.get("allow")]).toEqual([405, "POST, OPTIONS"]);
+  });
+
+  test("whose body pauses gets 408 after ten seconds, and its connection ends", { tags: "deep" }, async () => {
+    const { hostname, port } = new URL(ingest.url);
+    const socket = connect(Number(port), hostname);
+    socket.write('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{"events": [');
+    const start = performance.now();
+    const answer = await new Response(Readable.toWeb(socket) as ReadableStream).text();
+    expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+    expect(performance.now() - start).toBeGreaterThan(9_900);
+    expect(performance.now() - start).toBeLessThan(15_000);
   });
 
   test("that is a decompression bomb, or has no end in sight, does not fill the memory", async () => {
@@ -197,6 +273,10 @@ describe("an instance", () => {
     expect(await from("2001:db8::1", 10)).toMatchObject(accepted(10));
     expect(await from("2001:db8::2", 10)).toMatchObject({ status: 429 });
     const start = performance.now();
+    expect(await from("1.2.3.7", 61)).toMatchObject({ status: 413 });
+    expect(await from("1.2.3.8", 60)).toMatchObject(accepted(60));
+    const debtor = await from("1.2.3.8", 1);
+    expect(Number(debtor.headers.get("retry-after"))).toBeLessThanOrEqual(60);
     const flood = await Promise.all(Array.from({ length: 500 }, () => from("1.2.3.6", 1)));
     const seconds = (performance.now() - start) / 1_000;
     expect(flood.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(11 + seconds);

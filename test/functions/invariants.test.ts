@@ -171,7 +171,8 @@ describe.concurrent("on the real Firestore", () => {
     const meter = await startMeter(process.env.FIRESTORE_EMULATOR_HOST as string);
     const { firestore, close } = adminAt(meter.address);
     const { backend } = inProcessBackend({ visitors: "no", items: false }, firestore);
-    await runSweep(backend);
+    // In the first minutes of an hour it makes one read more.
+    await runSweep({ ...backend, now: () => 3_600_000 - 1 });
     // The SDK has its answer a moment before the meter counts the call.
     await until(() => meter.usage.reads >= 2, "both queries to be counted");
     expect(meter.usage).toEqual({ reads: 2, writes: 0, deletes: 0 });

@@ -40,7 +40,7 @@ async function leaveItems({ counters }: Later): Promise<void> {
 
 async function leaveRecords({ config }: Later): Promise<void> {
   const batch = admin.batch();
-  const event = { counter: ID, by: 2, visitor: undefined, item: undefined, at: undefined };
+  const event = { index: 0, id: undefined, counter: ID, by: 2, visitor: undefined, item: undefined, at: undefined };
   addToOutbox(batch, admin, config.collection, [event]);
   await batch.commit();
 }
@@ -73,6 +73,16 @@ describe("the sweep", () => {
     expect(log).toHaveBeenCalledTimes(4);
   });
 
+  test("deletes the hashes of visitors that clients have left where none are counted", async () => {
+    const backend = backendLater({ visitors: "no" });
+    for (const id of [ID, "views:other"]) await visit(backend, id);
+    const nextHour = (Math.ceil(Date.now() / 3_600_000) + 1) * 3_600_000;
+    for (const now of [nextHour - 1, nextHour + 300_000]) await runSweep({ ...backend, now: () => now });
+    expect((await bucketOf(backend).get()).exists).toBe(true);
+    await runSweep({ ...backend, now: () => nextHour });
+    for (const id of [ID, "views:other"]) expect((await bucketOf(backend, id).get()).exists).toBe(false);
+  });
+
   test("leaves alone what has an event that will come, is of another collection, or is not named in BRIDGE", async () => {
     const pages = `pages${randomUUID()}`;
     const changes = { mirrors: parseMirrors(`visits=${pages}/{name}.visits`, "BRIDGE") };
@@ -101,7 +111,9 @@ describe("the sweep", () => {
       await sleep(200);
       return meter.usage.reads - before;
     };
-    expect(await costOf(backendLater({ visitors: "no", items: false }, firestore))).toBe(2);
+    const idle = backendLater({ visitors: "no", items: false }, firestore);
+    expect(await costOf({ ...idle, now: () => 3_600_000 - 1 })).toBe(2);
+    expect(await costOf({ ...idle, now: () => 3_600_000 })).toBe(3);
     const backend = backendLater({ mirrors }, firestore);
     expect(await costOf(backend, async () => {})).toBe(6);
     for (const id of ["views:a", "views:b"])

@@ -22,7 +22,7 @@ import { inProcessBackend } from "../../testkit/inProcessBackend.ts";
 import { sumOfIncrements } from "../../testkit/storedCounter.ts";
 import { until } from "../../testkit/until.ts";
 
-const params = { ITEMS: "yes", INGEST_COUNTERS: "views:*", INGEST_AMOUNT_PER_SECOND: "1000000" };
+const params = { ITEMS: "yes", INGEST_COUNTERS: "/views:.*/", INGEST_AMOUNT_PER_SECOND: "1000000" };
 
 let instances: readonly ServedFunction[];
 let reader: Client;
@@ -92,7 +92,7 @@ describe("items of events", { tags: "deep" }, () => {
     // A hundred a second, so that the instance is killed in between.
     const sendAll = () => batches.map(({ id, events }, n) => sleep(10 * n).then(() => send(n, id, events)));
     const first = sendAll();
-    await until(async () => (await sizeOf(`counters/${id}/tallyReceipts`)) > 0, "the first commit");
+    await until(async () => (await sizeOf(`counters/${id}/shards`)) > 0, "the first commit");
     await victim.kill();
     const answers = await Promise.all(first);
     expect(answers).toContain(false);

@@ -252,6 +252,7 @@ describe.concurrent("a like in the counter document", () => {
       const rules = [
         `function hasFunctions() {\n        return ${hasFunctions};\n      }`,
         `function isAllowedRate() {\n        return isWithinLimit('likes', 10, 60000, 10)${" && counter != ''".repeat(50)};\n      }`,
+        "function isLimit() {\n        return limit in ['likes'];\n      }",
       ].reduce(withPolicy, RULES);
       const project = await database(`${PROJECT}-expressions-${most}`, rules);
       const counter = newCounter("likes");

@@ -104,7 +104,7 @@ describe.concurrent("the edits that docs/security.md advises:", () => {
 
   test("only so often per user", async () => {
     const rules = await advice("Only so often per user", (text) =>
-      text.replace("in ['views']", "in ['views', 'claps']"),
+      text.replace("in ['views']", "in ['views', 'claps']").replace("limit in []", "limit in ['claps']"),
     );
     const clap = increment("counters/claps:x/shards/0");
     const document = { referenceValue: `${rules.documents}/${clap.path}` };

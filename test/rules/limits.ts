@@ -112,6 +112,12 @@ describe.concurrent("a limit document", () => {
     }
   });
 
+  test("is neither written nor read if the policy names no such limit", async () => {
+    const user = newUser();
+    await refuses(user, merge(limitOf(user, "junk"), paymentFor(noteOf(user).path, 0)));
+    await hides(limitOf(user, "junk"), user);
+  });
+
   test("is written by its own user: one slot, of 100 at most", async () => {
     const user = newUser();
     for (const slot of [0, 7, 99]) await accepts(user, payment(user, slot));
@@ -139,6 +145,7 @@ describe.concurrent("a limit document", () => {
     ["an end within a day", { expireAt: ago(60 - DAY) }],
     ["a past end", { expireAt: ago(DAY) }],
     ["an end that is no time", { expireAt: Date.now() + 2_000 * DAY }],
+    ["an end after a year", { expireAt: ago(-365 * DAY - 60) }],
     ["no end", { expireAt: DELETED }],
   ];
   test.each(forms)("is refused with %s, whether it exists or not", async (_, changes) => {

@@ -118,24 +118,30 @@ describe.concurrent("an increment removes windows of its shard", () => {
   });
 });
 
-test("a window takes 3,000 marks, and one more for each window that the write removes", async () => {
+test("a window takes 3,000 marks near its own 61 seconds of 305, and 1,000 at other times", async () => {
   const shard = newShard();
   const nonces = (size: number) => Array.from({ length: size }, nonce);
-  const full = { at: ago(121), nonces: nonces(3_000) };
-  await store(shard, { count: 1, writes: 1, shard: "0", marks: { 0: full, 1: old(121, nonce()), 2: full, 3: old(9) } });
+  const full = (size: number) => store(shard, { count: 1, writes: 1, shard: "0", marks: allOf(size) });
+  const allOf = (size: number) =>
+    Object.fromEntries(NAMES.map((name) => [name, { at: ago(150), nonces: nonces(size) }]));
+  /** The window whose own time is so many seconds from now. */
+  const windowIn = (seconds: number) => `${Math.floor((Date.now() + seconds * 1_000) / 61_000) % 5}`;
   const write = (own: string, ...removed: string[]) =>
     increment(shard, {
       marks: { [own]: window(nonce()), ...Object.fromEntries(removed.map((name) => [name, DELETED])) },
     });
-  await refuses(null, write("0"));
-  await refuses(null, write("0", "3"));
-  await refuses(null, write("0", "4"));
-  await accepts(null, write("0", "1"));
-  await refuses(null, write("0", "1"));
-  await refuses(null, write("2"));
-  await accepts(null, write("1"));
-  await accepts(null, write("4", "2"));
-  await store(shard, { count: 1, writes: 1, shard: "0", marks: { 2: { at: ago(5), nonces: nonces(2_999) } } });
-  await accepts(null, write("2"));
-  await refuses(null, write("2"));
+  await full(999);
+  for (const name of NAMES) await accepts(null, write(name));
+  for (const name of NAMES.filter((name) => ![windowIn(12), windowIn(-32)].includes(name)))
+    await refuses(null, write(name));
+  // Not 3 seconds before the turn of a window, so that the time does not pass it.
+  const isNearTurn = (seconds: number) => (Date.now() / 1_000 + seconds) % 61 > 58;
+  for (const seconds of [9, -29].filter((one) => !isNearTurn(one))) await accepts(null, write(windowIn(seconds)));
+  // Nor is an old window kept young by a write that removes another one.
+  await full(1_000);
+  await refuses(null, write(windowIn(122), windowIn(183)));
+  await accepts(null, write(windowIn(0), windowIn(122)));
+  await full(2_999);
+  await accepts(null, write(windowIn(0)));
+  await refuses(null, write(windowIn(0)));
 });

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { accepts, db, hides, newCounter, refuses, shows, sumOf } from "./environment.ts";
 import { ADMIN, type Write } from "./rest.ts";
-import { add, DELETED, increment, like, merge, NOW, remove, set, unlike } from "./writes.ts";
+import { add, DELETED, double, increment, like, merge, NOW, remove, set, unlike } from "./writes.ts";
 
 describe.concurrent("a counter that counts once per user", () => {
   test.each(["likes", "votes"])("of the group %s counts once per user, is undone, and counts again", async (group) => {
@@ -40,6 +40,10 @@ describe.concurrent("a counter that counts once per user", () => {
     await refuses("alice", entry);
     await accepts("bob", ...like(counter, "bob"));
     await refuses("alice", entry);
+  });
+
+  test("accepts no entry with a double", async () => {
+    await refuses("alice", ...like(newCounter("likes"), "alice", "0", { by: double(1) }));
   });
 
   test("accepts only the user's own uid, and none from a client that is signed out", async () => {

@@ -26,10 +26,13 @@ describe.concurrent("an open counter", () => {
     expect(await sumOf(counter, "0", "9999")).toBe(3);
   });
 
-  test.each(["\u0000", "\n", "\t", "\u001f", "\u007f"])("is not made with %j in its id", async (control) => {
-    for (const id of [`a${control}b`, control, `${control}b`, `a${control}`, `likes:${control}`])
-      await refuses(null, increment(`counters/${id}/shards/0`));
-  });
+  test.each(["\u0000", "\n", "\t", "\u001f", "\u007f", "\u0080", "\u009f"])(
+    "is not made with %j in its id",
+    async (control) => {
+      for (const id of [`a${control}b`, control, `${control}b`, `a${control}`, `likes:${control}`])
+        await refuses(null, increment(`counters/${id}/shards/0`));
+    },
+  );
 
   test("accepts an increment on a shard that a server wrote by count alone", async () => {
     const shard = newShard();

@@ -57,7 +57,12 @@ describe.concurrent("requests over REST", () => {
     ]) {
       expect(await db.commit("alice", [increment(`${counter}/${path}`)]), path).toBe(REFUSED);
     }
-    for (const path of ["Counters/x/shards/0", "counters /x/shards/0", "posts/1/counters/x/shards/0"]) {
+    for (const path of [
+      "tallyReceipts/x",
+      "Counters/x/shards/0",
+      "counters /x/shards/0",
+      "posts/1/counters/x/shards/0",
+    ]) {
       expect(await db.commit("alice", [increment(path)]), path).toBe(REFUSED);
     }
   });
@@ -98,6 +103,9 @@ describe.concurrent("requests over REST", () => {
       ];
       expect(answers.map(({ status }) => status)).toEqual(answers.map(() => REFUSED));
     }
+    await db.commit(ADMIN, [set("tallyReceipts/x", { expireAt: new Date("2030-01-01") })]);
+    for (const path of ["tallyReceipts", "tallyReceipts/x"])
+      expect(await db.call(user, "GET", path)).toMatchObject({ status: REFUSED });
     for (const once of ["alice", "bob"])
       expect(await db.call(user, "POST", ":runQuery", entriesOf(once))).toMatchObject({ status: REFUSED });
     for (const path of [":runQuery", "counters/home:runQuery"]) {

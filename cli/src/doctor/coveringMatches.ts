@@ -26,13 +26,17 @@ const DOCUMENTS = [
   "c/tallyOutbox/o",
 ];
 
+/** Documents that Tally keeps beside the counters. */
+const BESIDE = ["tallyReceipts/r", "tallyServerLimits/l/tallyKeys/k"];
+
 /**
  * @param matches  those of the app
  * @param rules    all that they are in, because conditions call functions
  */
 export function coveringMatches(matches: readonly Match[], rules: RulesParts, collection: string): CoveringMatch[] {
+  const documents = [...DOCUMENTS.map((document) => `${collection}/${document}`), ...BESIDE];
   return matches
-    .filter(({ path }) => DOCUMENTS.some((document) => isCovered(`${collection}/${document}`, path)))
+    .filter(({ path }) => documents.some((document) => isCovered(document, path)))
     .flatMap((match): CoveringMatch[] => {
       const writes = match.allows.filter(({ methods, condition }) => condition !== "false" && methods.some(isWrite));
       const open = writes.find((allow) => isOpen(allow, rules));

@@ -11,7 +11,9 @@ const beside = (match: string) => OWN_RULES.replace("    match /counters/", `   
 
 test("the policy is what stands at the top of the rules", () => {
   const [top = ""] = OWN_RULES.split("// ── Rules:");
-  expect([...top.matchAll(/function (\w+)/g)].map(([, name]) => name)).toEqual(POLICY);
+  const names = [...top.matchAll(/function (\w+)/g)].map(([, name]) => name);
+  // The limits stand beside the counters.
+  expect([...names, "isLimit"]).toEqual(POLICY);
 });
 
 test("rules of this version are right, also in another order, for another collection and with an edited policy", () => {
@@ -49,6 +51,8 @@ test.each([
   ["match /{path=**}/tallyItemCounts/{id} { allow write: if true; }", ["rules-open"]],
   ["match /{path=**}/tallyOutbox/{id} { allow read: if true; }", ["rules-read-open"]],
   ["match /{document=**} { allow read, write }", ["rules-open"]],
+  ["match /tallyReceipts/{id} { allow delete: if true; }", ["rules-open"]],
+  ["match /tallyServerLimits/{name}/{below=**} { allow write: if isOperator(); }", ["rules-overlap"]],
   [
     "match /{document=**} { allow read: if false allow write: if isSignedIn() } function isSignedIn() { return true }",
     ["rules-open"],

@@ -30,6 +30,7 @@ export const POLICY = [
   "maySumShards",
   "mayReadSketch",
   "isCounterOperator",
+  "isLimit",
 ];
 
 const COPY =

@@ -1,13 +1,15 @@
 /** The beacon in pages of a simulated site. The server counts the batches of one id once. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Page, SimulatedSite, type Weather } from "./simulatedSite.ts";
+import { type Page, SimulatedSite, UNLISTED, type Weather } from "./simulatedSite.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
 const newSite = () => new SimulatedSite(1);
 const bodies = (site: SimulatedSite) => site.sent.map(({ body }) => JSON.parse(body));
+const withCode = (errors: unknown[], code: string) =>
+  errors.filter((error) => (error as { code: string }).code === code);
 const total = ({ counted }: SimulatedSite) => Object.values(counted).reduce((sum, by) => sum + by, 0);
 
 describe("a beacon", () => {
@@ -24,7 +26,7 @@ describe("a beacon", () => {
       { counter: "views:a", by: 21 },
       { counter: "views:b", by: 7 },
     ];
-    expect(bodies(site)).toEqual([{ id: expect.stringMatching(/^[0-9a-f-]{36}$/), events }]);
+    expect(bodies(site)).toEqual([{ id: expect.stringMatching(/^[\w+/]{36}$/), skipInvalid: true, events }]);
     expect(site.storage).toEqual({});
   });
 
@@ -137,12 +139,74 @@ describe("a beacon", () => {
     await site.advance(1_500);
     site.weather = "refused";
     await site.advance(MINUTE);
-    const refusal = { code: "counter/dropped", message: "counter/dropped: 403 {}" };
+    const refusal = { code: "counter/dropped", message: "counter/dropped: 403 origin" };
     expect([errors, site.storage]).toEqual([[expect.objectContaining(refusal)], {}]);
     site.weather = "fine";
     beacon.count("views:b");
     await site.advance(2_000);
     expect(site.counted).toEqual({ "views:b": 1 });
+  });
+
+  test("drops the events alone that are refused, and tells the amount and the reason, once per counter", async () => {
+    const site = newSite();
+    const { beacon, errors } = site.open({ maxAmount: 2 });
+    beacon.count("views:a", 3);
+    for (const name of ["x", "y"]) beacon.count(`${UNLISTED}${name}`, 3);
+    await site.advance(MINUTE);
+    expect([site.counted, site.storage]).toEqual([{ "views:a": 3 }, {}]);
+    expect(errors.map((error) => (error as Error).message)).toEqual([
+      "counter/dropped: 3 for unlisted:x: 403 counter is not listed",
+      "counter/dropped: 3 for unlisted:y: 403 counter is not listed",
+    ]);
+  });
+
+  test("counts what is above a limit of the function again within it, before flush resolves, and obeys it from then on", async () => {
+    const site = newSite();
+    [site.maxAmount, site.maxSum] = [7, 20];
+    const { beacon, errors } = site.open({ flushInterval: HOUR });
+    const settled: number[] = [];
+    for (let n = 1; n <= 3; n++) {
+      beacon.count("views:a", 50);
+      beacon.count("views:b");
+      void beacon.flush().then(() => settled.push(total(site)));
+      await site.advance(MINUTE);
+    }
+    expect([site.counted, settled, errors]).toEqual([{ "views:a": 150, "views:b": 3 }, [51, 102, 153], []]);
+    // Only the first event is too large.
+    expect(
+      Math.max(
+        ...bodies(site)
+          .slice(-6)
+          .flatMap(({ events }) => events.map(({ by }: { by: number }) => by)),
+      ),
+    ).toBe(7);
+  });
+
+  test("tells that the function does not answer after about a minute, once until it has answered, and goes on", async () => {
+    const site = newSite();
+    const { beacon, errors } = site.open();
+    const told = () => withCode(errors, "counter/unavailable").length;
+    beacon.count("views:a");
+    [site.weather, site.onLine] = ["offline", false];
+    await site.advance(HOUR);
+    expect(told()).toBe(0);
+    for (const [n, weather] of (["offline", "portal", "wall"] as const).entries()) {
+      [site.weather, site.onLine] = [weather, true];
+      await site.advance(2_000);
+      beacon.count("views:a");
+      expect(told()).toBe(n);
+      await site.advance(HOUR);
+      expect(told()).toBe(n + 1);
+      site.weather = "fine";
+      await site.advance(2 * MINUTE);
+      expect(total(site)).toBe(n + 2);
+    }
+    expect(errors.length).toBe(3);
+    expect(errors[0]).toMatchObject({ message: expect.stringContaining("https://example.com/ingest does not answer") });
+    site.weather = "unsure";
+    beacon.count("views:a");
+    await site.advance(HOUR);
+    expect(told()).toBe(3);
   });
 
   test("drops the oldest beyond 50 batches that wait, and those older than 12 hours", async () => {
@@ -155,7 +219,8 @@ describe("a beacon", () => {
       await site.advance(1);
     }
     await site.advance(2 * MINUTE);
-    expect([page.errors.length, Object.keys(site.storage ?? {}).length]).toEqual([10, 50]);
+    const dropped = withCode(page.errors, "counter/dropped");
+    expect([dropped.length, Object.keys(site.storage ?? {}).length]).toEqual([10, 50]);
     await page.close();
     await site.advance(11 * HOUR);
     site.weather = "fine";
@@ -262,9 +327,15 @@ type Step =
   | readonly ["count", which: number, by: number]
   | readonly ["open" | "flush" | "hide" | "close", which: number]
   | readonly ["wait", millis: number]
+  | readonly ["unlisted", which: number]
+  | readonly ["limits", maxAmount: number, maxSum: number]
   | readonly ["weather", weather: Weather];
 
-function steps(weathers: readonly Weather[], longest: number): fc.Arbitrary<Step[]> {
+function steps(
+  weathers: readonly Weather[],
+  longest: number,
+  others: fc.WeightedArbitrary<Step>[] = [],
+): fc.Arbitrary<Step[]> {
   const which = fc.nat(5);
   const step = fc.oneof<fc.WeightedArbitrary<Step>[]>(
     { weight: 5, arbitrary: fc.tuple(fc.constant("count"), which, fc.integer({ min: 1, max: 300 })) },
@@ -272,15 +343,26 @@ function steps(weathers: readonly Weather[], longest: number): fc.Arbitrary<Step
     { weight: 4, arbitrary: fc.tuple(fc.constant("wait"), fc.integer({ min: 1, max: 3_000 })) },
     { weight: 1, arbitrary: fc.tuple(fc.constant("wait"), fc.integer({ min: 1, max: longest })) },
     { weight: 3, arbitrary: fc.tuple(fc.constant("weather"), fc.constantFrom(...weathers)) },
+    ...others,
   );
   return fc.array(step, { maxLength: 45, size: "max" });
 }
+
+/** Counters that the server does not list, and limits that it lowers. */
+const REFUSALS: fc.WeightedArbitrary<Step>[] = [
+  { weight: 2, arbitrary: fc.tuple(fc.constant("unlisted"), fc.nat(5)) },
+  {
+    weight: 2,
+    arbitrary: fc.tuple(fc.constant("limits"), fc.integer({ min: 20, max: 120 }), fc.integer({ min: 60, max: 600 })),
+  },
+];
 
 async function simulate(seed: number, history: readonly Step[]) {
   const site = new SimulatedSite(seed);
   const opened: Page[] = [];
   let pages: Page[] = [];
   let made = 0;
+  let unlisted = 0;
   const open = () => {
     const page = site.open();
     opened.push(page);
@@ -292,7 +374,13 @@ async function simulate(seed: number, history: readonly Step[]) {
     if (step[0] === "wait") await site.advance(step[1]);
     else if (step[0] === "weather") site.weather = step[1];
     else if (step[0] === "open") open();
-    else if (step[0] === "count") {
+    else if (step[0] === "limits") {
+      site.maxAmount = Math.min(site.maxAmount, step[1]);
+      site.maxSum = Math.min(site.maxSum, step[2]);
+    } else if (step[0] === "unlisted") {
+      unlisted++;
+      (page ?? open()).beacon.count(`${UNLISTED}a`);
+    } else if (step[0] === "count") {
       made += step[2];
       (page ?? open()).beacon.count("views:a", step[2]);
     } else if (step[0] === "flush") void page?.beacon.flush();
@@ -303,13 +391,17 @@ async function simulate(seed: number, history: readonly Step[]) {
     }
   }
   site.weather = "fine";
-  const last = open();
   await site.advance(5 * MINUTE);
+  open();
   await Promise.all([...pages.map(({ beacon }) => beacon.flush()), site.advance(MINUTE)]);
-  return { site, made, counted: total(site), last, errors: opened.flatMap(({ errors }) => errors) };
+  const errors = withCode(
+    opened.flatMap((page) => page.errors),
+    "counter/dropped",
+  );
+  return { site, made, unlisted, counted: total(site), errors: errors.map((error) => (error as Error).message) };
 }
 
-const UNCERTAIN: Weather[] = ["fine", "offline", "cut", "portal", "busy", "broken", "unsure"];
+const UNCERTAIN: Weather[] = ["fine", "offline", "cut", "portal", "wall", "busy", "broken", "unsure"];
 
 describe("whatever answers, failures, closings and reopenings come", () => {
   test("each amount counts exactly once, and nothing is left", async () => {
@@ -327,6 +419,27 @@ describe("whatever answers, failures, closings and reopenings come", () => {
       expect(counted + site.refused).toBe(made);
       // A page that is closed meanwhile is not told.
       if (errors.length === 0 && !history.some(([what]) => what === "close")) expect(counted).toBe(made);
+    });
+    await fc.assert(property, { numRuns: 300 });
+  });
+
+  test("with limits that the server lowers and counters that it does not list, no amount counts twice, and each loss is told", async () => {
+    const property = fc.asyncProperty(fc.nat(), steps(UNCERTAIN, 10 * MINUTE, REFUSALS), async (seed, history) => {
+      const { site, made, counted, errors } = await simulate(seed, history);
+      expect([counted <= made, site.storage]).toEqual([true, {}]);
+      if (errors.every((message) => message.includes(UNLISTED))) expect(counted).toBe(made);
+    });
+    await fc.assert(property, { numRuns: 500 });
+  });
+
+  test("with the same and no attempt in doubt, each listed amount counts exactly once, and all others are told", async () => {
+    const history = steps(["fine", "busy"], 10 * MINUTE, REFUSALS).map((all) =>
+      all.filter(([what]) => what !== "open" && what !== "close"),
+    );
+    const property = fc.asyncProperty(fc.nat(), history, async (seed, history) => {
+      const { made, unlisted, counted, errors } = await simulate(seed, history);
+      const told = errors.map((message) => Number(/^counter\/dropped: (\d+) for unlisted:a: 403 /.exec(message)?.[1]));
+      expect([counted, told.reduce((sum, by) => sum + by, 0)]).toEqual([made, unlisted]);
     });
     await fc.assert(property, { numRuns: 300 });
   });

@@ -143,18 +143,20 @@ function idsParameter(ids: readonly string[]): string {
 /** Never rejects. */
 async function read(url: string, ids: readonly string[]): Promise<Answer> {
   let status = 0;
-  let text = "no answer";
+  let text = `no answer of ${url}; check its deployment, content blockers and the CSP`;
   try {
     const response = await fetch(`${url}?ids=${idsParameter(ids)}`);
-    text = await response.text();
-    if (!response.ok) status = response.status;
-    else {
-      const { totals } = JSON.parse(text);
+    if (!response.ok && !isFinal(response.status)) status = response.status;
+    const { totals, error } = JSON.parse(await response.text());
+    if (error) {
+      status = response.status;
+      text = error;
+    } else if (ids.every((id) => id in totals)) {
       const [, seconds] = /max-age=(\d+)/.exec(response.headers.get("cache-control") ?? "") ?? [];
-      if (totals) return { totals, maxAge: 1_000 * Number(seconds ?? 0) };
+      return { totals, maxAge: 1_000 * Number(seconds ?? 0) };
     }
   } catch {
-    // No answer, or one by another server, such as that of a hotel.
+    // No answer, or one by another server, such as that of a hotel. Such a server refuses nothing for good.
   }
   return Object.assign(failure("counter/unavailable", `${status} ${text}`), { status });
 }

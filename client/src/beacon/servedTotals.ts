@@ -9,8 +9,12 @@ export interface ServedTotals {
   totals: Record<string, { readonly total: number; readonly asOf: number } | null>;
   /** The status of its answers. */
   status: number;
+  /** If another server answers: its body. */
+  other?: string;
   /** The parameter `ids` of each request. */
   readonly asked: string[];
+  /** The events that `ingest` skips of the next batch. */
+  skipped?: readonly object[];
   /** The bodies that `ingest` has got. */
   readonly sent: string[];
 }
@@ -22,13 +26,16 @@ export function serveTotals(): ServedTotals {
   vi.stubGlobal("fetch", async (address: string, { body }: RequestInit = {}) => {
     if (address.startsWith(INGEST_URL)) {
       served.sent.push(String(body));
-      return answer(200, '{"at": 2000}');
+      const { skipped } = served;
+      delete served.skipped;
+      return answer(200, JSON.stringify({ at: 2_000, skipped }));
     }
     const ids = address.replace(/^.*\?ids=/, "");
     served.asked.push(ids);
     const known = ids.split(",").map((id) => [decodeURIComponent(id), served.totals[decodeURIComponent(id)]] as const);
     const status = known.every(([, total]) => total !== undefined) ? served.status : 403;
-    return answer(status, status === 200 ? JSON.stringify({ totals: Object.fromEntries(known) }) : "{}");
+    const own = status === 200 ? { totals: Object.fromEntries(known) } : { error: "refused" };
+    return answer(status, served.other ?? JSON.stringify(own));
   });
   return served;
 }

@@ -12,6 +12,9 @@ const MINUTE = 60_000;
 /** So long the server remembers the id of a batch. */
 const RECEIPT_LIFETIME = 8 * 24 * 60 * MINUTE;
 
+/** The prefix of counters that the server does not list. */
+export const UNLISTED = "unlisted:";
+
 /** What becomes of a request. */
 export type Weather =
   /** It counts, and is answered. */
@@ -20,8 +23,9 @@ export type Weather =
   | "offline"
   /** It counts, and the answer is lost. */
   | "cut"
-  /** Another server answers 200, such as that of a hotel. */
+  /** Another server answers, such as that of a hotel: 200 or a refusal. */
   | "portal"
+  | "wall"
   /** It does not count. */
   | "busy"
   | "broken"
@@ -31,16 +35,24 @@ export type Weather =
   | "refused";
 
 /** An answer: its status, and a body. */
-const ANSWERS: Readonly<Record<Weather, readonly [status: number, body: string] | undefined>> = {
-  fine: [200, '{"at": 1}'],
+type Answer = readonly [status: number, body: string];
+
+/** The answers that do not depend on the batch; `undefined` if there is none. */
+const ANSWERS: Readonly<Record<Exclude<Weather, "fine">, Answer | undefined>> = {
   portal: [200, "<html>Welcome</html>"],
-  busy: [429, "{}"],
+  wall: [403, "null"],
+  busy: [429, '{"error": "too much"}'],
   broken: [500, '{"at": 1}'],
-  unsure: [503, "{}"],
-  refused: [403, "{}"],
+  unsure: [503, '{"error": "may count"}'],
+  refused: [403, '{"error": "origin"}'],
   offline: undefined,
   cut: undefined,
 };
+
+interface SentEvent {
+  readonly counter: string;
+  readonly by: number;
+}
 
 interface Sent {
   readonly at: number;
@@ -76,6 +88,11 @@ export class SimulatedSite {
   /** Of the browser. `undefined`: pages may not store anything. */
   storage: Record<string, string> | undefined = {};
   weather: Weather = "fine";
+  /** Limits of the server: the amounts of an event and of a batch. */
+  maxAmount = Number.POSITIVE_INFINITY;
+  maxSum = Number.POSITIVE_INFINITY;
+  /** Of `navigator`. */
+  onLine: boolean | undefined;
   /** The header of answers that refuse for now, in seconds. */
   retryAfter: string | undefined;
   now = 1_767_225_600_000;
@@ -127,11 +144,17 @@ export class SimulatedSite {
       localStorage: this.storage,
       addEventListener: (type: string, listener: () => void) => listeners.add({ type, listener }),
       setTimeout: later,
-      Date: { now: () => this.now },
+      Date: { now: () => Math.floor(this.now) },
       Math: Object.assign(Object.create(Math), { random: () => this.#random.next() }),
-      crypto: { randomUUID: () => this.#uuid() },
+      // As in a page that is not secure.
+      crypto: { getRandomValues: (bytes: Uint8Array) => bytes.map(() => 256 * this.#random.next()) },
       globalThis: {
         document,
+        navigator: {
+          get onLine() {
+            return site.onLine;
+          },
+        },
         removeEventListener(type: string, listener: () => void) {
           for (const one of listeners) if (one.type === type && one.listener === listener) listeners.delete(one);
         },
@@ -186,37 +209,51 @@ export class SimulatedSite {
 
   #receive(body: string): object | undefined {
     const { weather } = this;
-    if (weather !== "offline" && weather !== "portal") {
+    let counted: Answer | undefined;
+    if (weather !== "offline" && weather !== "portal" && weather !== "wall") {
       this.sent.push({ at: this.now, body });
       if (weather === "refused") this.#refuse(body);
-      else if (weather !== "busy" && weather !== "broken") this.#count(body);
+      else if (weather !== "busy" && weather !== "broken") counted = this.#count(body);
     }
-    const answer = ANSWERS[weather];
+    const answer = weather === "fine" ? counted : ANSWERS[weather];
     if (!answer) return undefined;
     const [status, text] = answer;
     const retryAfter = status === 429 || status === 503 ? (this.retryAfter ?? null) : null;
     return { status, ok: status === 200, text: async () => text, headers: { get: () => retryAfter } };
   }
 
-  #count(body: string): void {
-    const { id, events } = JSON.parse(body);
+  /** Counts a batch, or refuses it, as docs/events.md says. */
+  #count(body: string): Answer {
+    const { id, skipInvalid, events } = JSON.parse(body) as { id: string; skipInvalid?: boolean; events: SentEvent[] };
+    let sum = 0;
+    const skipped = events.flatMap(({ counter, by }, index) => {
+      if (counter.startsWith(UNLISTED)) return { index, status: 403, error: `events[${index}].counter is not listed` };
+      const maxAmount = Math.min(this.maxAmount, this.maxSum);
+      if (by > maxAmount) return { index, status: 400, error: `events[${index}].by is too large`, maxAmount };
+      if (sum + by > this.maxSum) return { index, status: 429, error: `events[${index}]: the batch adds too much` };
+      sum += by;
+      return [];
+    });
+    if (skipped[0] && !skipInvalid) return [skipped[0].status, JSON.stringify(skipped[0])];
+    const valid = events.filter((_, index) => !skipped.some((one) => one.index === index));
     const known = this.#receipts.get(id);
-    if (known && known.body !== body) throw new Error(`the id ${id} has come with other events`);
-    if (known && this.now < known.at + RECEIPT_LIFETIME) return;
-    this.#receipts.set(id, { at: this.now, body });
-    for (const { counter, by } of events) this.counted[counter] = (this.counted[counter] ?? 0) + by;
+    // A page that finds a batch may change its white space.
+    if (known && known.body !== body.trim()) throw new Error(`the id ${id} has come with other events`);
+    const isRepeat = known !== undefined && this.now < known.at + RECEIPT_LIFETIME;
+    if (!isRepeat && valid.length > 0) {
+      this.#receipts.set(id, { at: this.now, body: body.trim() });
+      for (const { counter, by } of valid) this.counted[counter] = (this.counted[counter] ?? 0) + by;
+    }
+    const duplicates = isRepeat ? valid.length : 0;
+    return [200, JSON.stringify({ at: 1, counted: valid.length - duplicates, duplicates, skipped })];
   }
 
   #refuse(body: string): void {
-    const { id, events } = JSON.parse(body) as { id: string; events: { by: number }[] };
-    this.#refusals.set(
-      id,
-      events.reduce((sum, { by }) => sum + by, 0),
-    );
+    const { id, events } = JSON.parse(body) as { id: string; events: SentEvent[] };
+    this.#refusals.set(id, sumOf(events));
   }
+}
 
-  #uuid(): string {
-    const digits = Array.from({ length: 32 }, () => Math.floor(this.#random.next() * 16).toString(16)).join("");
-    return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
-  }
+function sumOf(events: readonly SentEvent[]): number {
+  return events.reduce((sum, { by }) => sum + by, 0);
 }

@@ -106,6 +106,30 @@ test("failures are told, and the watch goes on; those that begin meanwhile wait 
   expect([first.seen, later.seen].map(({ length }) => length)).toEqual([1, 1]);
 });
 
+test.each([
+  ["a refusal", 404, "<html>Not here</html>"],
+  ["a page", 200, "<html>Welcome</html>"],
+  ["totals of other counters", 200, '{"totals": {}}'],
+])(
+  "%s by another server ends no watch and shows nothing; without an error callback, the console tells it once in a while",
+  async (_what, status, other) => {
+    const logged = vi.spyOn(console, "error").mockImplementation(() => {});
+    served.totals = { [A]: { total: 3, asOf: 1_000 } };
+    Object.assign(served, { status, other });
+    const onError = vi.fn();
+    const [first, second] = [watch(A), watch(A, { onError })];
+    await seconds(20);
+    expect(logged).not.toHaveBeenCalled();
+    await seconds(600);
+    const unavailable = { code: "counter/unavailable", status: 0, message: expect.stringContaining(TOTALS_URL) };
+    expect(logged).toHaveBeenCalledExactlyOnceWith(expect.objectContaining(unavailable));
+    expect([onError.mock.calls.length > 6, first.seen]).toEqual([true, []]);
+    Object.assign(served, { status: 200, other: undefined });
+    await seconds(60);
+    expect([first.last()?.total, second.last()?.total]).toEqual([3, 3]);
+  },
+);
+
 test("a watch whose callback throws leaves the others alone, and is called with the next total", async () => {
   const thrown: unknown[] = [];
   vi.spyOn(Promise, "reject").mockImplementation((error) => {
@@ -189,6 +213,32 @@ test("the amounts of a beacon show at once, until a total that is later than the
   served.totals = { [A]: { total: 18, asOf: 2_100 } };
   await seconds(1);
   expect(last()).toEqual({ total: 18, asOf: 2_100 });
+});
+
+test("an amount that is dropped no longer shows, and one that is counted again shows without a gap", async () => {
+  const onError = vi.fn();
+  const own = beacon(INGEST_URL, { onError });
+  served.totals = { [A]: { total: 10, asOf: 1_000 } };
+  const { seen } = watch(A, { beacon: own });
+  own.count("views:b", 2);
+  own.count(A, 5);
+  served.skipped = [
+    { index: 0, status: 403, error: "events[0].counter is not listed" },
+    { index: 1, status: 400, error: "events[1].by is too large", maxAmount: 2 },
+  ];
+  await own.flush();
+  const sent = served.sent.map((body) => JSON.parse(body).events.map(({ by }: { by: number }) => by));
+  expect(sent).toEqual([
+    [2, 5],
+    [2, 2, 1],
+  ]);
+  await seconds(1);
+  served.skipped = [{ index: 0, status: 403, error: "events[0].counter is not listed" }];
+  own.count(A);
+  await own.flush();
+  await seconds(1);
+  expect(seen.map(({ total }) => total)).toEqual([15, 16, 15]);
+  expect(onError).toHaveBeenCalledTimes(2);
 });
 
 test("an acknowledged amount shows for 30 seconds if no later total follows", async () => {

@@ -3,7 +3,7 @@ import type { CounterObserver } from "../../../core/src/observer.ts";
 import type { Batch, Beacon, BeaconState } from "./beacon.ts";
 import { callSafely } from "./callSafely.ts";
 import { failure } from "./failure.ts";
-import { poll } from "./poll.ts";
+import { isFinal, poll } from "./poll.ts";
 
 /** A total as a page without the Firebase SDK sees it. */
 export interface BeaconTotal {
@@ -21,7 +21,7 @@ export interface BeaconTotalOptions {
 
 /** A read that has failed: `counter/unavailable`. */
 export interface BeaconTotalError extends Error {
-  /** The status of the answer; 0 without one. */
+  /** The status of the answer; 0 without one of the function. */
   readonly status: number;
 }
 
@@ -34,13 +34,17 @@ type BeaconObserver = ((total: BeaconTotal) => void) & {
 /** So long after its acknowledgement, an amount is taken to be in the last total, if no later one was published. */
 const MAX_SHOWN_MS = 30_000;
 
+/** With the backoff, so many failures take about a minute. */
+const MAX_UNTOLD_FAILURES = 6;
+
 /**
  * Watches a total by asking the function `totals` for it, without the Firebase SDK: as often as the answer's `max-age` says, at
  * most once a second, and only while the page is visible. Tells the observer each change. An older total never follows a newer
  * one, so a counter that is deleted keeps its last total.
  *
- * If a read fails, `error` of the observer is called; without one, nothing is reported. After a status of 4xx, except 408 and 429, the
- * watch has ended; otherwise it goes on, with exponential backoff.
+ * If a read fails, `error` of the observer is called. After a refusal of the function with a status of 4xx, except 408 and 429, the watch
+ * has ended; otherwise it goes on, with exponential backoff. Without `error`, `console.error` tells that the watch has ended, or has failed
+ * for about a minute.
  *
  * All watches of one URL in a page share their requests. Cost: 1 request per interval, which a cache may answer.
  *
@@ -95,7 +99,10 @@ export function onTotal(
       if (!published || (newer.asOf ?? 0) > (published.asOf ?? 0)) published = newer;
       show();
     },
-    failed: (error) => told.error?.(error),
+    failed(error, failures) {
+      if (told.error) told.error(error);
+      else if (isFinal(error.status) || failures === MAX_UNTOLD_FAILURES) console.error(error);
+    },
   });
   if (source) listenersOf(source).add(show);
   // Nothing is published yet. So this only keeps the amounts that are acknowledged before the first answer.

@@ -34,7 +34,8 @@ export interface WebBufferedCounterOptions extends BufferedCounterOptions {
  * the sum is dropped with `counter/unknown-outcome`: what the SDK sends again is refused likewise, and may count already.
  *
  * With `via`, what is not acknowledged waits in `localStorage`, so increments survive the page, within the bounds of `beacon`.
- * `flush` rejects with `counter/dropped` for a batch that is dropped, and its increments are no longer shown.
+ * `flush` rejects with `counter/dropped` if increments are dropped, and these are no longer shown. `onError` is also called with
+ * `counter/unavailable`, as by `beacon`.
  *
  * Cost: 1 write per interval with increments; with `via`, 1 request.
  *
@@ -110,8 +111,7 @@ function createIngestBuffer(
     const batches = [...source._batches].filter((one) => !others.has(one));
     // Before the first `await`, because the page may be about to end.
     source.flush();
-    await Promise.all(batches.map(({ _settled }) => _settled));
-    const at = Math.max(...batches.map(({ _at = Number.NaN }) => _at));
+    const at = Math.max(...(await Promise.all(batches.map(({ _settled }) => _settled as Promise<number>))));
     if (!at) throw dropped;
     // A watch reads no other part of a timestamp.
     return { _path: "", _at: { seconds: Math.floor(at / 1_000), nanoseconds: (at % 1_000) * 1e6 } as Timestamp };

@@ -63,6 +63,8 @@ export interface IncrementCall extends QueueState {
   readonly _undoneAt?: Timestamp | null;
   /** Adds another write to the commit, given the path of the document that gets the increment. */
   readonly _alsoWrite?: ((writer: WriteBatch, path: string) => unknown) | undefined;
+  /** How many shards have refused it. */
+  _refusals?: number;
   /** The latest plan; `undefined` before the first. */
   _plan?: IncrementPlan;
 }

@@ -86,6 +86,9 @@ export function commitIncrement(counter: Counter, call: IncrementCall): Promise<
 /** An increment was refused for ever, so another one elsewhere is safe. */
 const REFUSED = {};
 
+/** The shard has too many marks, so that another one is tried, as after contention. */
+const FULL = { code: "aborted" };
+
 /** @param refused - a generation that has refused the increment */
 async function commitWithRetries(counter: Counter, call: IncrementCall, refused?: number): Promise<Committed> {
   const { _shardCountCache, _watcher } = counter;
@@ -137,7 +140,7 @@ async function commitWithRetries(counter: Counter, call: IncrementCall, refused?
         if (!isQueued || turn || isDirect) throw error;
         return send(counter, add);
       })
-      .catch((error) => confirmCommitted(counter, plan, error, undoneShard, refused));
+      .catch((error) => confirmCommitted(counter, plan, error, call, refused));
     _shardCountCache._writeAnswered();
     return { _path: plan.path, _at: _at as Committed["_at"] };
   } catch (error) {
@@ -249,6 +252,7 @@ async function commitInTransaction(
  * Looks up whether a refused write counts: a replay was committed by its first attempt, and a `once` may count already. Browsers
  * repeat requests, too, so contention can refuse a replay. Cost: 1 read, 2 for a refused increment with `once`; 1 more on a shard.
  *
+ * @param call - of the plan
  * @param refused - a generation that has refused the increment
  * @returns the server's timestamp of the write or of a later one; `null` if it had counted before
  * @throws CounterError `counter/permission-denied` if it does not count; the message says why that may be
@@ -257,10 +261,11 @@ async function confirmCommitted(
   counter: Counter,
   plan: IncrementPlan,
   cause: FirestoreError,
-  undoneShard?: string,
+  call: IncrementCall,
   refused?: number,
 ): Promise<Timestamp | null | undefined> {
   const { firestore, id } = counter;
+  const { _undoneShard: undoneShard } = call;
   const isContended = hasCode(cause, "aborted");
   if (!isContended) rethrowUnlessDenied(cause);
   const { path, by, generation, window, entry } = plan;
@@ -286,6 +291,7 @@ async function confirmCommitted(
     learn(counter, document, document?.get("growing"));
     if (counter._hasNoShards) throw REFUSED;
   }
+  call._refusals = (call._refusals ?? 0) + 1;
   const why = await import("./whyRefused.ts").then(
     ({ whyRefused }) =>
       whyRefused(
@@ -294,8 +300,10 @@ async function confirmCommitted(
         shard?.get(`marks.${window}.nonces`)?.length ?? 0,
         entry && (undoneShard ? "undo" : "increment"),
         own,
+        call._refusals as number,
       ),
     () => "see its policy",
   );
+  if (!why) throw FULL;
   throw new CounterError("counter/permission-denied", `firestore.rules refuse ${by} for "${id}"; ${why}`, cause);
 }

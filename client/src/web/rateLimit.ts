@@ -217,7 +217,7 @@ async function read(limit: UserLimit, rate: RateLimit): Promise<DocumentSnapshot
   if (!stored) {
     throw new CounterError(
       "counter/permission-denied",
-      `firestore.rules refuse to read "${_document.path}"; sign in: uid must be the user's, and the rules must have the match /tallyLimits`,
+      `firestore.rules refuse to read "${_document.path}"; sign in as that user; isLimit must name the limit`,
     );
   }
   const slots: [string, Timestamp][] = Object.entries(stored.get("slots") ?? {});

@@ -5,9 +5,11 @@
  *
  * https://firebase.google.com/docs/functions/config-env
  */
+import { parseIngestConfig } from "../ingest/config.ts";
 import { sdk } from "./coldStart.ts";
 import { packaging } from "./packaging.ts";
 import { invalidParameter, isEmail } from "./parameterValue.ts";
+import { DEFAULT_PARAMETERS, parseConfig } from "./parseConfig.ts";
 import { looksLikeRegion, MULTI_REGIONS, REGIONS } from "./regions.ts";
 import { neededRoles } from "./roles.ts";
 
@@ -26,8 +28,20 @@ export function onDiscovery(environment: Environment): void {
   const { LOCATION, SERVICE_ACCOUNT } = environment;
   checkNode(process.versions.node);
   if (LOCATION !== undefined) checkLocation(LOCATION);
+  checkValues(environment);
   if (SERVICE_ACCOUNT) checkAccount(SERVICE_ACCOUNT);
   else declareRoles(environment);
+}
+
+/** Else each invocation, or each request, would fail. What `.env` does not set is asked for later, or has its default. */
+function checkValues(environment: Environment): void {
+  const set = Object.keys(DEFAULT_PARAMETERS).flatMap((name) => {
+    const value = environment[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  const values = { ...DEFAULT_PARAMETERS, ...Object.fromEntries(set) };
+  parseConfig(values, environment.FUNCTIONS_EMULATOR !== undefined, environment.GCLOUD_PROJECT);
+  parseIngestConfig(values);
 }
 
 function declareRoles(environment: Environment): void {

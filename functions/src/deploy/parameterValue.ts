@@ -2,9 +2,9 @@
 import { CounterError } from "../../../core/src/index.ts";
 
 /** The items of a parameter that is a list with commas. */
-export function listItems(list: string): string[] {
+export function listItems(list: string, separator: string | RegExp = ","): string[] {
   return list
-    .split(",")
+    .split(separator)
     .map((item) => item.trim())
     .filter((item) => item !== "");
 }

@@ -176,8 +176,8 @@ export const params = {
   ingestCounters: defineString("INGEST_COUNTERS", {
     default: DEFAULTS.INGEST_COUNTERS,
     description:
-      "The counters that the function ingest may count, for anyone on the internet: ids, or groups such as views:*, " +
-      "separated by commas. Empty: none.",
+      "The counters that the function ingest may count, for anyone on the internet: ids; groups such as views:*, whose " +
+      "counters must exist; and expressions such as /views:[a-z0-9-]{1,40}/, separated by commas. Empty: none.",
   }),
   ingestOrigins: defineString("INGEST_ORIGINS", {
     default: DEFAULTS.INGEST_ORIGINS,
@@ -222,7 +222,8 @@ export const params = {
     default: DEFAULTS.TOTALS_COUNTERS,
     description:
       "The counters whose totals the function totals shows to anyone on the internet, whatever the rules say: list only " +
-      "those that the rules let every client read. Ids, or groups such as views:*, separated by commas. Empty: none.",
+      "those that the rules let every client read. Ids, groups such as views:*, and expressions such as " +
+      "/views:[a-z0-9-]{1,40}/, separated by commas. Empty: none.",
   }),
   // Counters that apps have counted before.
   adopted: defineString("ADOPTED", {

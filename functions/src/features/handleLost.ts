@@ -24,8 +24,8 @@ const LONGEST_WAIT: Millis = 60_000;
 const MAX_PARENTS = 100;
 
 /** Before all other ids, and after them: no event can carry a control character. */
-const FIRST_ID = " ";
-const LAST_ID = "\u{10ffff}";
+export const FIRST_ID = " ";
+export const LAST_ID = "\u{10ffff}";
 
 /** Whether the event of a document's last write is lost. If it is only late, it finds nothing to do. */
 export function isLost({ updateTime }: Pick<QueryDocumentSnapshot, "updateTime">, now: Millis): boolean {

@@ -1,5 +1,6 @@
 /** The groups of counters that need a publish for each total, by what a deployment has set: the list of `needsFunctions` in the rules. */
 import { groupOf } from "../../../core/src/index.ts";
+import { groupsOfList } from "../http/counterList.ts";
 import type { Config } from "./config.ts";
 import type { Groups } from "./groups.ts";
 
@@ -11,8 +12,8 @@ type Chosen = Pick<Config, "direct" | "regions" | "mirrors" | "windowGroups" | "
  */
 export function groupsThatNeedPublishes(config: Chosen): Groups {
   const { direct, regions, mirrors, windowGroups, historyGroups, servedCounters } = config;
-  if (!direct || regions || windowGroups === "all" || historyGroups === "all") return "all";
-  const ofCounters = [...mirrors.map(({ counters }) => counters), ...servedCounters.ids].map(groupOf);
-  const named = [...ofCounters, ...servedCounters.groups].filter((group) => group !== "");
+  const served = groupsOfList(servedCounters);
+  if (!direct || regions || windowGroups === "all" || historyGroups === "all" || served === "all") return "all";
+  const named = [...mirrors.map(({ counters }) => groupOf(counters)), ...served].filter((group) => group !== "");
   return [...new Set([...windowGroups, ...historyGroups, ...named])];
 }

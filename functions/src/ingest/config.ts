@@ -20,6 +20,18 @@ export interface IngestConfig {
 /** The largest body of a request, in bytes. */
 export const LARGEST_BODY = 65_536;
 
+/**
+ * The largest sum of a request: what its address may add in so many seconds. So the addresses behind a proxy wait no longer than that
+ * after one of them has sent too much.
+ */
+export const MAX_SUM_SECONDS = 60;
+
+/** So many addresses may add as much as each of them may. */
+export const ADDRESSES_AT_FULL_RATE = 200;
+
+/** How many ids of batches and events, each a write and a delete, an instance takes per second from all addresses. */
+export const IDS_PER_SECOND = 1_000;
+
 /** The most events of a request. */
 export const MOST_EVENTS = 500;
 
@@ -45,9 +57,9 @@ export function parseIngestConfig(values: ParameterValues): IngestConfig {
 
 function validOrigin(origin: string): string {
   if (URL.canParse(origin) && new URL(origin).origin === origin) return origin;
-  throw invalidParameter(
-    "INGEST_ORIGINS",
-    origin,
-    'origins such as "https://example.com", separated by commas, or "*"',
-  );
+  const [, likely] = /^(https?:\/\/[^/?#@]+)[/?#]/.exec(origin) ?? [];
+  const accepted = likely
+    ? `"${likely}", without a path`
+    : 'origins such as "https://example.com", separated by commas, or "*"';
+  throw invalidParameter("INGEST_ORIGINS", origin, accepted);
 }

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { parseCounterList } from "../http/counterList.ts";
-import { parseBatch } from "./events.ts";
+import { parseBatch, unitsOf } from "./events.ts";
 
-const LIMITS = { counters: undefined, visitors: true, items: true, maxEvents: 10, maxAmount: 100 };
+const LIMITS = { counters: undefined, visitors: true, items: true, maxEvents: 10, maxAmount: 100, maxSum: 1_000 };
 const parse = (event: object) => parseBatch(JSON.stringify({ events: [{ counter: "searches", ...event }] }), LIMITS);
 
 describe("a batch is refused", () => {
@@ -33,7 +33,6 @@ describe("a batch is refused", () => {
     ["with a long id", 400, { id: long, events: one }],
     ["with an id that is no text", 400, { id: { $gt: "" }, events: one }],
     ["with half a surrogate pair", 400, '{"events":[{"counter":"views:home","visitor":"\\ud800"}]}'],
-    ["with its own id for an event", 400, { id: "same", events: [event, { ...event, id: "same" }] }],
     ["with the same id twice", 400, { events: [1, 2].map(() => ({ ...event, id: "same" })) }],
     ["with a prototype", 400, '{"events":[{"counter":"views:home","__proto__":{"by":100}}]}'],
   ])("%s", (_what, status, batch) => {
@@ -42,13 +41,41 @@ describe("a batch is refused", () => {
   });
 });
 
+test("with skipInvalid, events that are refused are left out and told, and the others count", () => {
+  const counters = parseCounterList("views:*", "INGEST_COUNTERS");
+  const [home, other] = [{ counter: "views:home" }, { counter: "votes:final" }];
+  const events = [home, other, { ...home, by: 101 }, null, { ...home, id: "a" }, { ...home, id: "a" }];
+  const batch = (skipInvalid: unknown) => JSON.stringify({ id: "a", skipInvalid, events });
+  const parsed = parseBatch(batch(true), { ...LIMITS, counters });
+  expect(unitsOf(parsed).map(({ id, of, events }) => [id, of, events.map(({ index }) => index)])).toEqual([
+    ["a", "batch", [0]],
+    ["a", "event", [4]],
+  ]);
+  expect(parsed.skipped?.map(({ error, ...rest }) => ({ ...rest, error: error.slice(0, 9) }))).toEqual([
+    { index: 1, status: 403, error: "events[1]" },
+    { index: 2, status: 400, error: "events[2]", maxAmount: 100 },
+    { index: 3, status: 400, error: "events[3]" },
+    { index: 5, status: 400, error: "events[5]" },
+  ]);
+  expect(() => parseBatch(batch(false), { ...LIMITS, counters })).toThrow("votes:final");
+  expect(() => parseBatch(batch("yes"), { ...LIMITS, counters })).toThrow("skipInvalid is not true or false");
+});
+
+test("what is beyond the sum of a batch refuses it; with skipInvalid it may be sent again", () => {
+  const events = [100, 60, 40, 1].map((by) => ({ counter: "views:home", by }));
+  const batch = (skipInvalid: boolean) => () =>
+    parseBatch(JSON.stringify({ skipInvalid, events }), { ...LIMITS, maxSum: 150 });
+  expect(batch(false)).toThrow(expect.objectContaining({ status: 413 }));
+  const { events: counted, skipped } = batch(true)();
+  expect(counted.map(({ by }) => by)).toEqual([100, 40, 1]);
+  expect(skipped).toEqual([{ index: 1, status: 429, error: expect.stringContaining("adds more than 150") }]);
+});
+
 describe("the item of an event", () => {
   test.each(["a", " ", "x".repeat(128), "日".repeat(42), "🎉".repeat(32), "\u0000", "__proto__"])(
     "may be %j",
     (item) => {
-      expect(parse({ item, by: 3 }).units).toEqual([
-        { id: undefined, events: [{ counter: "searches", by: 3, visitor: undefined, item }] },
-      ]);
+      expect(parse({ item, by: 3 }).events).toEqual([{ index: 0, counter: "searches", by: 3, item }]);
     },
   );
 
@@ -70,15 +97,18 @@ test.each([
   ["0001-01-01T00:59:59+01:00"],
   ["9999-12-31T23:00:00-01:00"],
   ["2027-13-01T00:00:00Z"],
+  ["2027-02-29T00:00:00Z"],
+  ["2027-04-31T23:00:00+02:00"],
 ])("at is not %s: BigQuery has no such time", (at) => {
   expect(() => parse({ at })).toThrow("events[0].at is not a time");
 });
 
 test.each([
   ["0001-01-01T01:00:00+01:00", "0001-01-01T00:00:00.000Z"],
+  ["2028-02-29T23:00:00-02:00", "2028-03-01T01:00:00.000Z"],
   ["9999-12-31T23:59:59.999999Z", "9999-12-31T23:59:59.999Z"],
 ])("at may be %s", (at, stored) => {
-  expect(parse({ at }).units[0]?.events[0]?.at).toBe(stored);
+  expect(parse({ at }).events[0]?.at).toBe(stored);
 });
 
 test("a batch has as many ids and counters as docs/events.md says, for requests and for messages", () => {

@@ -3,8 +3,9 @@
  *
  *     { "id": "5f0c…", "events": [ { "counter": "views:home", "by": 1, "visitor": "session 7" } ] }
  *
- * A batch is accepted as a whole or refused as a whole. An `id` makes it count once, however often it is sent. An event may have an
- * `id` of its own, for senders that put other events into a batch when they send it again.
+ * A batch is accepted as a whole or refused as a whole. With `skipInvalid`, events that are refused are left out instead. An `id` makes the
+ * batch count once, however often it is sent. An event may have an `id` of its own, for senders that put other events into a batch when
+ * they send it again.
  */
 import { isDocumentId, MAX_ITEM_BYTES } from "../../../core/src/index.ts";
 import { type CounterList, isListed } from "../http/counterList.ts";
@@ -30,12 +31,17 @@ export interface BatchMessage {
   /** Makes the batch count once: at random, so that no other sender has it. Up to 256 characters. */
   readonly id?: string;
   readonly events: readonly EventMessage[];
+  /** Leaves out events that are invalid, not listed or too large, instead of refusing the batch. The answer tells which. Default false. */
+  readonly skipInvalid?: boolean;
   /** A token of App Check, for senders that cannot set a header. */
   readonly appCheck?: string;
 }
 
 /** A valid event. */
 export interface Event {
+  /** Its place in the batch. */
+  readonly index: number;
+  readonly id: string | undefined;
   readonly counter: string;
   readonly by: number;
   readonly visitor: string | undefined;
@@ -47,12 +53,28 @@ export interface Event {
 /** The events that count once as a whole. Without an id, they count as often as they are sent. */
 export interface Unit {
   readonly id: string | undefined;
+  /** Whose id it is. A batch is known by its id, an event by its id and its counter. */
+  readonly of: "batch" | "event";
   readonly events: readonly Event[];
+}
+
+/** An event that was left out, as the answer tells it. */
+export interface SkippedEvent {
+  /** Its place in the batch. */
+  readonly index: number;
+  /** 400 or 403, as the batch would get without `skipInvalid`; 429 for what is beyond its sum: it may be sent again, in another batch. */
+  readonly status: number;
+  readonly error: string;
+  /** If the amount is refused: the largest one. */
+  readonly maxAmount?: number;
 }
 
 /** A valid batch. */
 export interface ParsedBatch {
-  readonly units: readonly Unit[];
+  readonly id: string | undefined;
+  readonly events: readonly Event[];
+  /** `undefined` unless the batch has `skipInvalid`. */
+  readonly skipped: readonly SkippedEvent[] | undefined;
   readonly appCheck: string | undefined;
 }
 
@@ -62,18 +84,23 @@ export interface BatchLimits {
   readonly counters: CounterList | undefined;
   readonly maxEvents: number;
   readonly maxAmount: number;
+  /** The largest sum of a batch. */
+  readonly maxSum: number;
   readonly visitors: boolean;
   readonly items: boolean;
 }
 
-/** A batch that is refused. The message says which event, what is wrong, and what is accepted. */
+/** A batch that is refused, or an event that is skipped. The message says which event, what is wrong, and what is accepted. */
 export class InvalidBatch extends Error {
-  /** Of the HTTP answer: 400, or 403 for a counter that is not listed. */
-  readonly status: 400 | 403;
+  /** Of the HTTP answer: 400, 403 for a counter that is not listed, 413 or 429 for a sum that is too large. */
+  readonly status: 400 | 403 | 413 | 429;
+  /** What else the answer tells. */
+  readonly details: { readonly maxAmount?: number };
 
-  constructor(message: string, status: 400 | 403 = 400) {
+  constructor(message: string, status: InvalidBatch["status"] = 400, details: InvalidBatch["details"] = {}) {
     super(message);
     this.status = status;
+    this.details = details;
   }
 }
 
@@ -86,10 +113,10 @@ const MAX_TOKEN = 4_096;
 const MAX_WRITES = 1_000;
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
 const EVENT_FIELDS = ["counter", "by", "visitor", "item", "at", "id"];
-const BATCH_FIELDS = ["id", "events", "appCheck"];
+const BATCH_FIELDS = ["id", "events", "skipInvalid", "appCheck"];
 
 /**
- * Checks a batch and divides it into what counts once.
+ * Checks a batch.
  *
  * @param batchId  of a batch that names none
  * @throws InvalidBatch
@@ -97,31 +124,64 @@ const BATCH_FIELDS = ["id", "events", "appCheck"];
 export function parseBatch(json: string, limits: BatchLimits, batchId?: string): ParsedBatch {
   const batch = objectWith(BATCH_FIELDS, "the batch", parseJson(json));
   const id = validText("id", batch.id) ?? batchId;
-  const { events } = batch;
+  const appCheck = validText("appCheck", batch.appCheck, MAX_TOKEN);
+  const { events, skipInvalid = false } = batch;
+  if (typeof skipInvalid !== "boolean") throw new InvalidBatch("skipInvalid is not true or false");
   if (!Array.isArray(events) || events.length === 0) {
     throw new InvalidBatch('events is missing; send {"events": [{"counter": "views:home"}]}');
   }
   if (events.length > limits.maxEvents) {
     throw new InvalidBatch(`events has ${events.length} items; send ${limits.maxEvents} at most`);
   }
-  const together: Event[] = [];
-  const alone = new Map<string, Unit>();
+  const skipped: SkippedEvent[] = [];
+  const valid: Event[] = [];
+  /** By counter: an id belongs to its counter. */
+  const ids = new Set<string>();
+  let sum = 0;
   for (const [index, item] of events.entries()) {
-    const name = `events[${index}]`;
-    const fields = objectWith(EVENT_FIELDS, name, item);
-    const event = parseEvent(fields, name, limits);
-    const eventId = validText(`${name}.id`, fields.id);
-    if (eventId === undefined) together.push(event);
-    else if (eventId === id || alone.has(eventId))
-      throw new InvalidBatch(`${name}.id is the id of the batch or of another event, too`);
-    else alone.set(eventId, { id: eventId, events: [event] });
+    try {
+      const event = parseEvent(item, index, limits);
+      const id = event.id === undefined ? undefined : `${event.counter}/${event.id}`;
+      if (id !== undefined && ids.has(id)) {
+        throw new InvalidBatch(`events[${index}].id is the id of another event of the counter, too`);
+      }
+      if (sum + chargeOf(event) > limits.maxSum) {
+        const message = `events[${index}]: the batch adds more than ${limits.maxSum}; send the rest in another one`;
+        throw new InvalidBatch(message, skipInvalid ? 429 : 413);
+      }
+      sum += chargeOf(event);
+      if (id !== undefined) ids.add(id);
+      valid.push(event);
+    } catch (error) {
+      if (!skipInvalid || !(error instanceof InvalidBatch)) throw error;
+      skipped.push(skippedEvent(index, error));
+    }
   }
-  const writes = alone.size + new Set(events.map(({ counter }) => counter)).size;
+  const writes = ids.size + new Set(valid.map(({ counter }) => counter)).size;
   if (writes > MAX_WRITES) {
     throw new InvalidBatch(`the batch has ${writes} ids and counters; send ${MAX_WRITES} at most`);
   }
-  const units = [...(together.length > 0 ? [{ id, events: together }] : []), ...alone.values()];
-  return { units, appCheck: validText("appCheck", batch.appCheck, MAX_TOKEN) };
+  return { id, events: valid, skipped: skipInvalid ? skipped : undefined, appCheck };
+}
+
+/** What an event counts for limits: its amount, and 1 for a visitor without one. */
+export function chargeOf({ by }: Pick<Event, "by">): number {
+  return Math.max(by, 1);
+}
+
+/** What the answer tells of an event that is left out for a reason. */
+export function skippedEvent(index: number, { status, message, details }: InvalidBatch): SkippedEvent {
+  return { index, status, error: message, ...details };
+}
+
+/** Divides a batch into what counts once. */
+export function unitsOf({ id, events }: ParsedBatch): Unit[] {
+  const together = events.filter((event) => event.id === undefined);
+  const alone = events.filter((event) => event.id !== undefined);
+  return [
+    ...(together.length > 0 ? [{ id, of: "batch" as const, events: together }] : []),
+    ...alone.map((event) => ({ id: event.id, of: "event" as const, events: [event] })),
+  ];
 }
 
 function parseJson(json: string): unknown {
@@ -132,7 +192,9 @@ function parseJson(json: string): unknown {
   }
 }
 
-function parseEvent(fields: Record<string, unknown>, name: string, limits: BatchLimits): Event {
+function parseEvent(message: unknown, index: number, limits: BatchLimits): Event {
+  const name = `events[${index}]`;
+  const fields = objectWith(EVENT_FIELDS, name, message);
   const { counter, visitor, item, by = 1, at } = fields;
   if (!isDocumentId(counter)) {
     throw new InvalidBatch(`${name}.counter is not the id of a counter; send one such as "views:home"`);
@@ -148,9 +210,12 @@ function parseEvent(fields: Record<string, unknown>, name: string, limits: Batch
   }
   const least = visitor === undefined || item !== undefined ? 1 : 0;
   if (!(Number.isInteger(by) && (by as number) >= least && (by as number) <= limits.maxAmount)) {
-    throw new InvalidBatch(`${name}.by is not a whole number from ${least} to ${limits.maxAmount}`);
+    const details = Number.isInteger(by) && (by as number) > 0 ? { maxAmount: limits.maxAmount } : {};
+    throw new InvalidBatch(`${name}.by is not a whole number from ${least} to ${limits.maxAmount}`, 400, details);
   }
   return {
+    index,
+    id: validText(`${name}.id`, fields.id),
     counter,
     by: by as number,
     visitor: validText(`${name}.visitor`, visitor),
@@ -164,7 +229,10 @@ function validTime(name: string, time: unknown): string | undefined {
   // As BigQuery reads it: of the forms of ISO 8601 it knows fewer, and no years but 1 to 9999, in UTC.
   if (typeof time === "string" && ISO_TIME.test(time)) {
     const date = new Date(time);
-    if (date.getUTCFullYear() >= 1 && date.getUTCFullYear() <= 9_999) return date.toISOString();
+    const day = time.slice(0, 10);
+    // `Date` reads 30 February as 2 March.
+    const isDay = new Date(`${day}T00:00:00Z`).toJSON()?.startsWith(day);
+    if (isDay && date.getUTCFullYear() >= 1 && date.getUTCFullYear() <= 9_999) return date.toISOString();
   }
   throw new InvalidBatch(`${name} is not a time; send ISO 8601, such as "2027-01-31T12:00:00Z"`);
 }

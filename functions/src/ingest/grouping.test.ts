@@ -5,8 +5,9 @@ import { createGrouping, MAX_WAITING, Overloaded, REQUEST } from "./grouping.ts"
 /** Units of `size` events each, with the ids. */
 const unit = (id?: string, size = 1): Unit => ({
   id,
-  events: Array.from({ length: size }, () => {
-    return { counter: "views:a", by: 1, visitor: undefined, item: undefined, at: undefined };
+  of: "batch",
+  events: Array.from({ length: size }, (_, index) => {
+    return { index, id: undefined, counter: "views:a", by: 1, visitor: undefined, item: undefined, at: undefined };
   }),
 });
 
@@ -92,6 +93,23 @@ describe("requests", () => {
       { counted: 1, duplicates: 0 },
       { counted: 1, duplicates: 1 },
     ]);
+  });
+
+  test("that have been committed lately need no other commit, and their ids are not those of events", async () => {
+    const { add, commits, endWindow } = startGrouping();
+    const first = add([unit("a", 2), unit("b")]);
+    await endWindow();
+    commits[0]?.end([]);
+    await first;
+    expect(await add([unit("a", 2)])).toEqual({ counted: 0, duplicates: 2 });
+    const mixed = add([unit("a"), unit("c"), { ...unit("a"), of: "event" }]);
+    await endWindow();
+    expect(commits[1]?.units.map(({ id, of }) => [id, of])).toEqual([
+      ["c", "batch"],
+      ["a", "event"],
+    ]);
+    commits[1]?.end();
+    expect(await mixed).toEqual({ counted: 2, duplicates: 1 });
   });
 
   test("fail with their commit; later ones do not, and may have the same ids", async () => {

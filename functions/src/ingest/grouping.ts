@@ -2,9 +2,12 @@
  * Gathers what requests and messages bring, and commits it in groups. Each waits for the group that it is in.
  *
  * A group is what arrives within {@link WINDOW}, or while {@link MAX_COMMITS} commits are pending. So the number of commits hardly
- * depends on the number of requests. What waits is bounded: beyond {@link MAX_WAITING} events, an instance refuses more.
+ * depends on the number of requests. What waits is bounded: beyond {@link MAX_WAITING} events, an instance refuses more. What the
+ * instance has committed lately is answered at once if it is sent again.
  */
+import { createHash } from "node:crypto";
 import type { Millis } from "../counter/time.ts";
+import { Lru } from "../http/lru.ts";
 import type { Unit } from "./events.ts";
 
 /** The longest time that the first request of a group waits for others. */
@@ -18,6 +21,9 @@ const MAX_WRITES = 500;
 
 /** How many events of an instance wait for a commit, or are in one: some 20 MB with their requests. */
 export const MAX_WAITING = 20_000;
+
+/** How many ids of committed units an instance remembers, at some 150 bytes each. */
+const MAX_REMEMBERED = 20_000;
 
 /** The memory of one request, in events. */
 export const REQUEST = 20;
@@ -50,6 +56,7 @@ export function createGrouping(
 ): (units: readonly Unit[]) => Promise<IngestResult> {
   const queue: Request[] = [];
   const pending = new Map<string, Promise<unknown>>();
+  const committed = new Lru<string, true>(MAX_REMEMBERED);
   let commits = 0;
   let waiting = 0;
   let isOpen = false;
@@ -66,9 +73,10 @@ export function createGrouping(
   };
 
   async function add(units: readonly Unit[]): Promise<IngestResult> {
+    const fresh = units.filter((unit) => !committed.get(nameOf(unit) ?? ""));
     // The same id may be sent again while it is being committed.
-    const others = units.flatMap((unit) => pending.get(nameOf(unit) ?? "") ?? []);
-    const own = units.filter((unit) => !pending.has(nameOf(unit) ?? ""));
+    const others = fresh.flatMap((unit) => pending.get(nameOf(unit) ?? "") ?? []);
+    const own = fresh.filter((unit) => !pending.has(nameOf(unit) ?? ""));
     const [duplicates] = await Promise.all([own.length > 0 ? enqueue(own) : new Set<Unit>(), ...others]);
     const counted = countEvents(own.filter((unit) => !duplicates.has(unit)));
     return { counted, duplicates: countEvents(units) - counted };
@@ -80,9 +88,14 @@ export function createGrouping(
     for (const name of names) pending.set(name, promise);
     queue.push({ units, resolve, reject });
     if (!isOpen) void openGroup();
-    return promise.finally(() => {
-      for (const name of names) pending.delete(name);
-    });
+    return promise
+      .then((duplicates) => {
+        for (const name of names) committed.set(name, true);
+        return duplicates;
+      })
+      .finally(() => {
+        for (const name of names) pending.delete(name);
+      });
   }
 
   /** Commits what is in the queue after the window, if a commit is free. */
@@ -130,9 +143,11 @@ function takeGroup(queue: Request[]): Request[] {
   return queue.splice(0, end < 0 ? queue.length : end);
 }
 
-/** What no other unit has that an instance commits; `undefined` without an id. */
-function nameOf({ id, events: [first] }: Unit): string | undefined {
-  return id === undefined ? undefined : `${first?.counter}/${id}`;
+/** What no other unit has that an instance commits, of bounded length; `undefined` without an id. */
+function nameOf({ id, of, events: [first] }: Unit): string | undefined {
+  if (id === undefined) return undefined;
+  const name = JSON.stringify([of, id, ...(of === "event" ? [first?.counter] : [])]);
+  return createHash("sha256").update(name).digest("base64url");
 }
 
 function countEvents(units: readonly Unit[]): number {

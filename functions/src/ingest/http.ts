@@ -2,23 +2,40 @@
  * The HTTP side of ingest: who may send, and what each request gets as an answer.
  *
  *     200  {"counted": 10, "duplicates": 0, "at": 1767225600000}: committed. What had an id and had counted before is a
- *          duplicate. All are in a total whose `asOf` is later than `at`, in milliseconds since the epoch
+ *          duplicate. All are in a total whose `asOf` is later than `at`, in milliseconds since the epoch. With `skipInvalid`
+ *          also `"skipped": [{"index": 3, "status": 403, "error": "…"}]`, if an event was left out
  *     400  the batch is invalid                       401  App Check
- *     403  the origin or a counter is not listed      404  ingest is off
- *     405  not POST                                   413  too large             415  compressed, or not UTF-8
+ *     403  the origin or a counter is not listed, or a counter of a group does not exist
+ *     404  ingest is off                              405  not POST              408  the body takes too long
+ *     413  too large, also in its sum                 415  compressed, or not UTF-8
  *     429  too much: send again after Retry-After seconds
  *     503  no answer by Firestore. What has an id can be sent again
  *
- * Each refusal is `{"error": "…"}`. It counts nothing, except that after 503 it may.
+ * Each refusal is `{"error": "…"}`, that of an amount with `maxAmount`. It counts nothing, except that after 503 it may.
  */
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { logError } from "../counter/log.ts";
 import type { Millis } from "../counter/time.ts";
 import { isEmptyList } from "../http/counterList.ts";
-import { Refusal } from "../http/refusal.ts";
-import { addressOf, createAddressLimit } from "./addressLimit.ts";
-import { type IngestConfig, LARGEST_BODY, MOST_EVENTS } from "./config.ts";
-import { type BatchLimits, InvalidBatch, parseBatch, type Unit } from "./events.ts";
+import { addressOf, createAddressLimit, createLimit } from "../http/rateLimit.ts";
+import { Refusal, tooMany } from "../http/refusal.ts";
+import {
+  ADDRESSES_AT_FULL_RATE,
+  IDS_PER_SECOND,
+  type IngestConfig,
+  LARGEST_BODY,
+  MAX_SUM_SECONDS,
+  MOST_EVENTS,
+} from "./config.ts";
+import {
+  type BatchLimits,
+  chargeOf,
+  InvalidBatch,
+  type ParsedBatch,
+  parseBatch,
+  type Unit,
+  unitsOf,
+} from "./events.ts";
 import { type IngestResult, Overloaded } from "./grouping.ts";
 import { type Request, readBody } from "./requestBody.ts";
 
@@ -29,6 +46,8 @@ export interface HttpIngest {
   readonly config: IngestConfig & Pick<BatchLimits, "visitors" | "items">;
   /** Resolves when the units are committed. */
   readonly add: (units: readonly Unit[]) => Promise<IngestResult>;
+  /** Refuses, or skips, the events of counters that do not exist and must not be made. */
+  readonly admit: (batch: ParsedBatch, address: string) => Promise<ParsedBatch>;
   /** Rejects if the token is not valid. */
   readonly verifyAppCheck: (token: string) => Promise<unknown>;
   /** A monotonic clock. */
@@ -36,8 +55,14 @@ export interface HttpIngest {
 }
 
 /** The handler of one instance. */
-export function createIngestHandler({ config, add, verifyAppCheck, now }: HttpIngest) {
-  const waitFor = createAddressLimit(config.amountPerSecond);
+export function createIngestHandler({ config, add, admit, verifyAppCheck, now }: HttpIngest) {
+  const { amountPerSecond } = config;
+  const waitFor = createAddressLimit(
+    { perSecond: amountPerSecond },
+    { perSecond: ADDRESSES_AT_FULL_RATE * amountPerSecond },
+  );
+  const waitForIds = createLimit({ perSecond: IDS_PER_SECOND });
+  const maxSum = MAX_SUM_SECONDS * amountPerSecond;
 
   return async (request: Request, response: ServerResponse): Promise<void> => {
     try {
@@ -45,8 +70,8 @@ export function createIngestHandler({ config, add, verifyAppCheck, now }: HttpIn
       if (request.method === "OPTIONS") response.writeHead(204, PREFLIGHT).end();
       else answer(response, 200, { ...(await ingest(request)), at: Date.now() });
     } catch (error) {
-      const { status, message, headers = {} } = refusalOf(error);
-      answer(response, status, { error: message }, headers);
+      const { status, message, details, headers = {} } = refusalOf(error);
+      answer(response, status, { error: message, ...details }, headers);
     }
   };
 
@@ -62,24 +87,48 @@ export function createIngestHandler({ config, add, verifyAppCheck, now }: HttpIn
     if (config.origins !== "*" && !config.origins.includes(origin)) {
       throw new Refusal(403, `the origin "${origin.slice(0, 100)}" is not among INGEST_ORIGINS`);
     }
+    // `sendBeacon` asks for this before it sends JSON. No credentials are read.
+    response.setHeader("access-control-allow-credentials", "true");
   }
 
-  async function ingest(request: Request): Promise<IngestResult> {
+  async function ingest(request: Request): Promise<IngestResult & Pick<ParsedBatch, "skipped">> {
     if (request.method !== "POST") throw new Refusal(405, "send events with POST", { allow: "POST, OPTIONS" });
     const { "x-forwarded-for": forwardedFor, "x-firebase-appcheck": token } = request.headers;
     const address = addressOf(String(forwardedFor ?? ""), request.socket.remoteAddress);
     // What is invalid is charged, too.
     charge(address, 1);
     const json = await readBody(request, LARGEST_BODY);
-    const { units, appCheck } = parseBatch(json, { ...config, maxEvents: MOST_EVENTS });
-    if (config.appCheck) await checkApp(token === undefined ? appCheck : String(token));
-    charge(address, amountOf(units) - 1);
-    return await add(units);
+    const maxAmount = Math.min(config.maxAmount, maxSum);
+    const batch = parseBatch(json, { ...config, maxAmount, maxSum, maxEvents: MOST_EVENTS });
+    if (config.appCheck) await checkApp(token === undefined ? batch.appCheck : String(token));
+    const sum = batch.events.reduce((all, event) => all + chargeOf(event), 0);
+    const ids = unitsOf(batch).filter(({ id }) => id !== undefined).length;
+    let charged = 0;
+    let chargedIds = 0;
+    try {
+      charged = charge(address, Math.max(sum - 1, 0));
+      chargedIds = chargeIds(ids);
+      const admitted = await admit(batch, address);
+      const result = await add(unitsOf(admitted));
+      return { ...result, skipped: admitted.skipped?.length ? admitted.skipped : undefined };
+    } catch (error) {
+      // What does not count, or may be sent again, is not charged, but for the request itself.
+      waitFor(address, -charged, now());
+      waitForIds("", -chargedIds, now());
+      throw error;
+    }
   }
 
-  function charge(address: string, amount: number): void {
+  function charge(address: string, amount: number): number {
     const wait = waitFor(address, amount, now());
-    if (wait > 0) throw tooMany("this address adds too much", wait);
+    if (wait > 0) throw tooMany("this address, or all together, add too much", wait);
+    return amount;
+  }
+
+  function chargeIds(count: number): number {
+    const wait = waitForIds("", count, now());
+    if (wait > 0) throw tooMany("all together send too many ids", wait);
+    return count;
   }
 
   async function checkApp(token: string | undefined): Promise<void> {
@@ -89,11 +138,6 @@ export function createIngestHandler({ config, add, verifyAppCheck, now }: HttpIn
       throw new Refusal(401, "the token of App Check is not valid");
     });
   }
-}
-
-/** What counts for the limit: the sum, and each visitor without an increment. */
-function amountOf(units: readonly Unit[]): number {
-  return units.flatMap(({ events }) => events).reduce((sum, { by }) => sum + Math.max(by, 1), 0);
 }
 
 function answer(response: ServerResponse, status: number, body: object, headers: OutgoingHttpHeaders = {}): void {
@@ -106,15 +150,12 @@ const PREFLIGHT = {
   "access-control-max-age": String(PREFLIGHT_SECONDS),
 };
 
-function refusalOf(error: unknown): Pick<Refusal, "status" | "message"> & { readonly headers?: Refusal["headers"] } {
+function refusalOf(
+  error: unknown,
+): Pick<Refusal, "status" | "message"> & Partial<Pick<Refusal, "headers"> & Pick<InvalidBatch, "details">> {
   if (error instanceof Refusal || error instanceof InvalidBatch) return error;
   if (error instanceof Overloaded) return tooMany(error.message, 1_000);
   if ((error as { code?: unknown }).code === "ECONNRESET") return new Refusal(400, "the request was cut");
   logError("could not commit events; their senders were told so", { error });
   return new Refusal(503, "the events may or may not count; send again what has an id", { "retry-after": "1" });
-}
-
-function tooMany(reason: string, wait: Millis): Refusal {
-  const seconds = Math.ceil(wait / 1_000);
-  return new Refusal(429, `${reason}; send again after ${seconds} s`, { "retry-after": String(seconds) });
 }

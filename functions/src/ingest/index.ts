@@ -3,12 +3,21 @@
  * about the same time together, so that events cost less than a write each.
  */
 import type { WriteBatch } from "firebase-admin/firestore";
-import { type CounterRef, commitTogether, newCounter, receiptOf } from "../../../admin/src/internal.ts";
+import {
+  batchReceipt,
+  type Counter,
+  commitTogether,
+  newCounter,
+  readCounters,
+  receiptOf,
+} from "../../../admin/src/internal.ts";
 import type { Millis } from "../counter/time.ts";
 import type { DeployedBackend } from "../features/backend.ts";
+import { Lru } from "../http/lru.ts";
 import type { IngestConfig } from "./config.ts";
 import { addToOutbox } from "./eventLog.ts";
 import type { Unit } from "./events.ts";
+import { createAdmission, type KnownCounters } from "./existence.ts";
 import { createGrouping } from "./grouping.ts";
 import { createIngestHandler } from "./http.ts";
 import { createMessageHandler } from "./messages.ts";
@@ -16,12 +25,16 @@ import { createMessageHandler } from "./messages.ts";
 /** So long a commit is repeated. A request takes 60 seconds at most, a queue included. */
 const COMMIT_TIMEOUT: Millis = 20_000;
 
-/** How many counters an instance remembers: what it knows of their shard counts. */
+/** How many counters an instance remembers: what it knows of their shard counts, and that they exist. */
 const MAX_COUNTERS = 10_000;
+
+/** For how long a counter that was found is taken to exist. */
+const KNOWN_FOR: Millis = 600_000;
 
 /** @param isLogged  whether what counts is to be published, too */
 export function createHttpIngest(backend: DeployedBackend, config: IngestConfig, isLogged: boolean) {
-  const add = grouping(backend, "http", isLogged);
+  const counters = createCounters(backend);
+  const add = grouping(backend, counters, "http", isLogged);
   const verifyAppCheck = async (token: string) => {
     // Not loaded by the other functions, which it would make start later.
     const { getAppCheck } = await import("firebase-admin/app-check");
@@ -29,21 +42,50 @@ export function createHttpIngest(backend: DeployedBackend, config: IngestConfig,
   };
   const { visitors, items } = backend.config;
   const allowed = { ...config, visitors: visitors === "ingest", items };
-  return createIngestHandler({ config: allowed, add, verifyAppCheck, now: () => performance.now() });
+  const now = () => performance.now();
+  const admit = createAdmission(counters, config.counters, now);
+  return createIngestHandler({ config: allowed, add, admit, verifyAppCheck, now });
 }
 
 /** @param isLogged  whether what counts is to be published, too */
 export function createMessageIngest(backend: DeployedBackend, isLogged: boolean) {
-  return createMessageHandler(grouping(backend, "pubsub", isLogged));
+  return createMessageHandler(grouping(backend, createCounters(backend), "pubsub", isLogged));
+}
+
+interface Counters extends KnownCounters {
+  /** The same reference for the same counter, while it is remembered. */
+  readonly refOf: (id: string) => Counter;
+}
+
+/** The counters of an instance. A read of a shard count also tells that a counter exists, and the reverse. */
+function createCounters({ firestore, config: { collection } }: DeployedBackend): Counters {
+  const counters = new Lru<string, Counter>(MAX_COUNTERS);
+  const refOf = (id: string) => {
+    const counter = counters.get(id) ?? newCounter(firestore, id, collection);
+    counters.set(id, counter);
+    return counter;
+  };
+  return {
+    refOf,
+    isKnown: (id) => Date.now() - (counters.get(id)?._foundAt ?? Number.NEGATIVE_INFINITY) < KNOWN_FOR,
+    async read(ids) {
+      const found = await readCounters(ids.map((id) => counters.get(id) ?? newCounter(firestore, id, collection)));
+      for (const counter of found) counters.set(counter.id, counter);
+      return new Set(found.map(({ id }) => id));
+    },
+    remember(id) {
+      refOf(id)._foundAt = Date.now();
+    },
+  };
 }
 
 /** @param channel  keeps ids apart: who can send requests cannot take the id of a message in advance */
 function grouping(
   { firestore, config: { collection, visitors, items }, now, sleep }: DeployedBackend,
+  { refOf }: Counters,
   channel: string,
   isLogged: boolean,
 ) {
-  const counters = new Map<string, CounterRef>();
   return createGrouping(commit, sleep);
 
   async function commit(units: readonly Unit[]): Promise<ReadonlySet<Unit>> {
@@ -55,9 +97,7 @@ function grouping(
         visitor: visitors === "no" ? undefined : visitor,
         item: items ? item : undefined,
       }));
-      const { counter } = counts[0] as { counter: CounterRef };
-      const receipt = unit.id === undefined ? undefined : receiptOf(counter, `${channel}:${unit.id}`);
-      return { unit, receipt, counts };
+      return { unit, receipt: receiptFor(unit), counts };
     });
     const addRecords = (batch: WriteBatch, added: readonly { unit: Unit }[]) => {
       const events = added.flatMap(({ unit }) => unit.events);
@@ -67,11 +107,10 @@ function grouping(
     return new Set([...duplicates].map(({ unit }) => unit));
   }
 
-  function refOf(id: string): CounterRef {
-    const counter = counters.get(id) ?? newCounter(firestore, id, collection);
-    counters.delete(id);
-    counters.set(id, counter);
-    if (counters.size > MAX_COUNTERS) counters.delete(counters.keys().next().value as string);
-    return counter;
+  function receiptFor({ id, of, events: [first] }: Unit) {
+    if (id === undefined || first === undefined) return undefined;
+    return of === "batch"
+      ? batchReceipt(firestore, [collection, channel, id])
+      : receiptOf(refOf(first.counter), `${channel}:${id}`);
   }
 }

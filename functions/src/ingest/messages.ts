@@ -1,7 +1,7 @@
 /** The Pub/Sub side of ingest. Who may publish to the topic is a matter of IAM, so a message may count any counter. */
 import { logError } from "../counter/log.ts";
 import { LARGEST_AMOUNT } from "./config.ts";
-import { type BatchLimits, InvalidBatch, parseBatch, type Unit } from "./events.ts";
+import { type BatchLimits, InvalidBatch, parseBatch, type Unit, unitsOf } from "./events.ts";
 import { type IngestResult, MAX_WAITING } from "./grouping.ts";
 
 /** A message of Pub/Sub. */
@@ -19,6 +19,7 @@ const LIMITS: BatchLimits = {
   items: true,
   maxEvents: MAX_WAITING / 2,
   maxAmount: LARGEST_AMOUNT,
+  maxSum: Number.POSITIVE_INFINITY,
 };
 
 /** The handler of one instance. It resolves when the message is committed; else it rejects, and Pub/Sub delivers it again. */
@@ -26,7 +27,9 @@ export function createMessageHandler(add: (units: readonly Unit[]) => Promise<In
   return async ({ id, data }: Message): Promise<void> => {
     let units: readonly Unit[];
     try {
-      ({ units } = parseBatch(data, LIMITS, id));
+      const batch = parseBatch(data, LIMITS, id);
+      if (batch.skipped?.length) throw new InvalidBatch(`with skipInvalid: ${batch.skipped[0]?.error}`);
+      units = unitsOf(batch);
     } catch (error) {
       if (!(error instanceof InvalidBatch)) throw error;
       // It would be as invalid the next time.

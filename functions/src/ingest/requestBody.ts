@@ -7,6 +7,7 @@
  */
 import { subscribe } from "node:diagnostics_channel";
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import type { Millis } from "../counter/time.ts";
 import { Refusal } from "../http/refusal.ts";
 
 /** A request, as the server passes it on. */
@@ -14,6 +15,9 @@ export interface Request extends IncomingMessage {
   /** The body, if the server has read it nevertheless. */
   readonly rawBody?: Buffer;
 }
+
+/** A body that takes longer is given up, so that slow senders do not hold requests. */
+const BODY_TIMEOUT: Millis = 10_000;
 
 /** The headers by which a server knows that there is a body. */
 const ANNOUNCING = ["content-length", "transfer-encoding"] as const;
@@ -34,13 +38,13 @@ export function keepBodies(): void {
   });
 }
 
-/** @throws Refusal if it has more than `maxBytes`, is compressed, or is not UTF-8 */
+/** @throws Refusal if it has more than `maxBytes`, is compressed, is not UTF-8, or takes more than {@link BODY_TIMEOUT} */
 export async function readBody(request: Request, maxBytes: number): Promise<string> {
   const { "content-encoding": encoding = "identity" }: IncomingHttpHeaders = request.headers;
   if (encoding !== "identity") {
     throw new Refusal(415, `the body is encoded with ${encoding.slice(0, 60)}; send it as it is`);
   }
-  const body = unread.has(request) ? await readUnread(request, maxBytes) : (request.rawBody ?? Buffer.of());
+  const body = unread.has(request) ? await inTime(readUnread(request, maxBytes)) : (request.rawBody ?? Buffer.of());
   if (body.byteLength > maxBytes) throw tooLarge(maxBytes);
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(body);
@@ -61,6 +65,16 @@ async function readUnread(request: Request, maxBytes: number): Promise<Buffer> {
   }
   if (bytes > maxBytes) request.resume();
   return Buffer.concat(chunks);
+}
+
+/** Node closes a connection after an answer that says so. */
+async function inTime(body: Promise<Buffer>): Promise<Buffer> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const refusal = new Refusal(408, `the body takes more than ${BODY_TIMEOUT / 1_000} s`, { connection: "close" });
+    timer = setTimeout(reject, BODY_TIMEOUT, refusal);
+  });
+  return await Promise.race([body, late]).finally(() => clearTimeout(timer));
 }
 
 function tooLarge(maxBytes: number): Refusal {

@@ -6,15 +6,16 @@
  *     304  as If-None-Match
  *     400  the query is invalid                      403  a counter is not listed
  *     404  totals is off                             405  not GET or HEAD
- *     429  too many counters that were not asked for before: ask again after Retry-After seconds
+ *     429  too many counters without a total: ask again after Retry-After seconds
  *     503  no answer by Firestore
  *
- * Each refusal is `{"error": "…"}`. Headers decide nothing, but for If-None-Match. Cost: 1 read per counter and second in each
+ * Each refusal is `{"error": "…"}`. Headers decide nothing, but for If-None-Match and the address. Cost: 1 read per counter and second in each
  * instance, at most.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Millis } from "../counter/time.ts";
 import { type CounterList, isEmptyList } from "../http/counterList.ts";
+import { addressOf } from "../http/rateLimit.ts";
 import { Refusal } from "../http/refusal.ts";
 import { etagOf, maxAgeSeconds, namesTag, totalsJson } from "./answer.ts";
 import { parseQuery, totalsAreOff } from "./query.ts";
@@ -26,8 +27,8 @@ const PREFLIGHT_SECONDS = 86_400;
 export interface HttpTotals {
   /** What may be shown. Empty: totals is off. */
   readonly counters: CounterList;
-  /** One answer for each id. */
-  readonly read: (ids: readonly string[]) => Promise<(Reading | undefined)[]>;
+  /** One answer for each id, for a request of an address. */
+  readonly read: (ids: readonly string[], address: string) => Promise<(Reading | undefined)[]>;
   readonly maxInterval: Millis;
   /** Since the epoch. */
   readonly now: () => Millis;
@@ -48,12 +49,16 @@ export function createTotalsHandler({ counters, read, maxInterval, now }: HttpTo
     }
   };
 
-  async function answer({ method, url = "", headers }: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function answer(
+    { method, url = "", headers, socket }: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
     if (method !== "GET" && method !== "HEAD") {
       throw new Refusal(405, "ask for totals with GET", { allow: "GET, HEAD, OPTIONS" });
     }
     const ids = parseQuery(url, counters);
-    const readings = await read(ids);
+    const forwardedFor = String(headers["x-forwarded-for"] ?? "");
+    const readings = await read(ids, addressOf(forwardedFor, socket.remoteAddress));
     const body = totalsJson(ids, readings);
     const seconds = maxAgeSeconds(readings, now(), maxInterval);
     const cached = { "cache-control": `public, max-age=${seconds}, s-maxage=${seconds}`, etag: etagOf(body) };

@@ -1,5 +1,6 @@
 /**
- * The query of a request for totals: `ids=a,b`, each id percent-encoded.
+ * The query of a request for totals: `ids=a,b`, each id percent-encoded. Encoded commas separate ids, too, since most programs encode a
+ * whole value. So an id with a comma cannot be asked for.
  *
  * A cache keeps an answer for each URL, so what does not belong there is refused: `&x=1` would make every request miss the cache.
  * The order and the encoding of ids stay free. Of 50 counters there are more selections than anyone can ask for, and programs
@@ -24,7 +25,7 @@ export function parseQuery(url: string, counters: CounterList): string[] {
   const [, query = ""] = /\?(.*)/s.exec(url) ?? [];
   const [, list] = /^ids=([^&=]*)$/.exec(query) ?? [];
   if (list === undefined) throw invalid("the query is not ids=… alone; ask with ?ids=a,b and no other parameter");
-  const items = list.split(",", MAX_IDS + 1);
+  const items = list.split(/,|%2C/i, MAX_IDS + 1);
   if (items.length > MAX_IDS) throw invalid(`there are more than ${MAX_IDS} ids; ask for fewer at a time`);
   const ids = items.map(decodeId);
   if (new Set(ids).size < ids.length) throw invalid("an id is there twice; ask for each counter once");

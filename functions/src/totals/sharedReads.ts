@@ -10,7 +10,9 @@
 import { withTimeout } from "../../../admin/src/internal.ts";
 import { logError } from "../counter/log.ts";
 import type { Millis } from "../counter/time.ts";
-import { Refusal } from "../http/refusal.ts";
+import { Lru } from "../http/lru.ts";
+import { createAddressLimit } from "../http/rateLimit.ts";
+import { tooMany } from "../http/refusal.ts";
 
 /** The least time between two reads of a counter, failed ones included. */
 const MEMORY: Millis = 1_000;
@@ -18,14 +20,21 @@ const MEMORY: Millis = 1_000;
 /** A read that takes longer has failed. */
 const READ_TIMEOUT: Millis = 5_000;
 
-/** How many counters are remembered, those asked for last: some 10 MB at most, as an id has up to 1,500 bytes. */
+/** How many counters with totals are remembered, those asked for last: some 10 MB at most, as an id has up to 1,500 bytes. */
 export const MAX_COUNTERS = 10_000;
 
+/** How many counters without totals are remembered. Made-up ids evict each other only. */
+const MAX_MISSING = 2_000;
+
 /**
- * How many counters that are not remembered may be read in a second. A group has any number of ids, so that a few requests a
- * second could ask for thousands of counters that do not exist, at a read each.
+ * How many counters may be read that turn out to have no total: for an address, and in all. A group has any number of ids, so that a
+ * few requests a second could ask for thousands of made-up ones, at a read each.
  */
-export const MAX_NEW_PER_SECOND = 500;
+export const MISSING_PER_ADDRESS = { perSecond: 100, burst: 200 };
+export const MISSING_PER_INSTANCE = { perSecond: 500, burst: 2_000 };
+
+/** So long a counter is taken to have no total at most, after it was found to have none again and again. */
+const MAX_MISSING_MEMORY: Millis = 10_000;
 
 /** A published total. */
 export interface Reading {
@@ -45,6 +54,8 @@ interface Entry {
   /** Whether it was read, now or before: then `latest` tells whether there is a total. */
   isKnown: boolean;
   isSettled: boolean;
+  /** How long it is remembered. */
+  memory: Millis;
 }
 
 /** Reads counters at once. Those without a published total are left out. */
@@ -52,48 +63,75 @@ export type ReadTotals = (ids: readonly string[]) => Promise<ReadonlyMap<string,
 
 /**
  * @param now  a monotonic clock
- * @returns    reads what is not known: one answer for each id, `undefined` without a published total. It rejects if a read
- *             has failed, or with a `Refusal` 429
+ * @returns    reads what is not known for a request of an address: one answer for each id, `undefined` without a published
+ *             total. It rejects if a read has failed, or with a `Refusal` 429
  */
 export function createSharedReads(
   read: ReadTotals,
   now: () => Millis,
-): (ids: readonly string[]) => Promise<(Reading | undefined)[]> {
-  /** The one asked for last is the last. */
-  const entries = new Map<string, Entry>();
-  let second = { startedAt: Number.NEGATIVE_INFINITY, newCounters: 0 };
+): (ids: readonly string[], address: string) => Promise<(Reading | undefined)[]> {
+  const known = new Lru<string, Entry>(MAX_COUNTERS);
+  const missing = new Lru<string, Entry>(MAX_MISSING);
+  const entryOf = (id: string) => known.get(id) ?? missing.get(id);
+  const limit = createAddressLimit(MISSING_PER_ADDRESS, MISSING_PER_INSTANCE);
+  const reads = new Set<Promise<unknown>>();
 
-  return async (ids) => {
-    const due = ids.filter((id) => isDue(entries.get(id)));
-    if (due.length > 0) startReading(due);
-    const asked = ids.map((id) => touch(id));
-    for (const id of entries.keys()) {
-      if (entries.size <= MAX_COUNTERS) break;
-      entries.delete(id);
-    }
-    await Promise.all(asked.map(({ reading }) => reading));
+  return async (ids, address) => {
+    const reading = await readDue(ids, address);
+    const asked = ids.map((id) => reading?.get(id) ?? (entryOf(id) as Entry));
+    await Promise.all(asked.map((entry) => entry.reading));
     // Not what was read first: while another of the counters was being read, a request may have been given a newer total.
     return ids.map((id, n) => {
-      const entry = entries.get(id);
+      const entry = entryOf(id);
       return (entry?.isKnown ? entry : asked[n])?.latest;
     });
   };
 
   function isDue(entry: Entry | undefined): boolean {
-    return !entry || (entry.isSettled && now() - entry.startedAt >= MEMORY);
+    return !entry || (entry.isSettled && now() - entry.startedAt >= entry.memory);
   }
 
-  function startReading(ids: readonly string[]): void {
-    // Also those that are remembered as having no total: made-up ids would be read again and again.
-    charge(ids.filter((id) => entries.get(id)?.latest === undefined).length);
+  /** Charges for all that are not known to have a total. */
+  async function readDue(ids: readonly string[], address: string): Promise<ReadonlyMap<string, Entry> | undefined> {
+    for (let isSecond = false; ; isSecond = true) {
+      const due = ids.filter((id) => isDue(entryOf(id)));
+      const unknown = due.filter((id) => entryOf(id)?.latest === undefined);
+      const wait = unknown.length > 0 ? limit(address, unknown.length, now()) : 0;
+      if (wait === 0) return due.length > 0 ? startReading(due, unknown, address) : undefined;
+      if (isSecond || reads.size === 0) throw tooMany("too many counters without a total are asked for", wait);
+      // What these find is given back.
+      await withTimeout(MEMORY, Promise.allSettled(reads)).catch(() => {});
+    }
+  }
+
+  /** Gives back what has a total. */
+  function startReading(
+    ids: readonly string[],
+    unknown: readonly string[],
+    address: string,
+  ): ReadonlyMap<string, Entry> {
     const startedAt = now();
-    const answer = withTimeout(READ_TIMEOUT, read(ids));
-    answer.catch((error) => logError("could not read totals; their readers were told so", { counters: ids, error }));
+    const answer = withTimeout(READ_TIMEOUT, read(ids)).finally(() => reads.delete(answer));
+    reads.add(answer);
+    answer.then(
+      (readings) => giveBack(unknown.filter((id) => readings.has(id))),
+      (error) => {
+        giveBack(unknown);
+        logError("could not read totals; their readers were told so", { counters: ids, error });
+      },
+    );
+    function giveBack(found: readonly string[]): void {
+      if (found.length > 0) limit(address, -found.length, now());
+    }
+    const started = new Map<string, Entry>();
     for (const id of ids) {
-      const { latest, isKnown = false } = entries.get(id) ?? {};
+      const { latest, isKnown = false, memory = MEMORY / 2 } = entryOf(id) ?? {};
       const store = (readings: ReadonlyMap<string, Reading>) => {
         entry.latest = later(entry.latest, readings.get(id));
         entry.isKnown = true;
+        entry.memory = entry.latest ? MEMORY : Math.min(2 * memory, MAX_MISSING_MEMORY);
+        // A counter that was forgotten may have been asked for again.
+        if ((entryOf(id) ?? entry) === entry) remember(id, entry);
       };
       const settle = () => {
         entry.isSettled = true;
@@ -104,24 +142,18 @@ export function createSharedReads(
         latest,
         isKnown,
         isSettled: false,
+        memory: MEMORY,
       };
-      entries.set(id, entry);
+      remember(id, entry);
+      started.set(id, entry);
     }
+    return started;
   }
 
-  function touch(id: string): Entry {
-    const entry = entries.get(id) as Entry;
-    entries.delete(id);
-    entries.set(id, entry);
-    return entry;
-  }
-
-  function charge(newCounters: number): void {
-    if (now() - second.startedAt >= 1_000) second = { startedAt: now(), newCounters: 0 };
-    if (second.newCounters + newCounters > MAX_NEW_PER_SECOND) {
-      throw new Refusal(429, "too many different counters are asked for; ask again after 1 s", { "retry-after": "1" });
-    }
-    second.newCounters += newCounters;
+  function remember(id: string, entry: Entry): void {
+    const [place, other] = entry.latest ? [known, missing] : [missing, known];
+    other.delete(id);
+    place.set(id, entry);
   }
 }
 

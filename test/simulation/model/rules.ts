@@ -2,7 +2,16 @@
  * The parts of `firestore.rules` that the web client's exactness depends on. A write of a shard adds exactly one mark, so a
  * replay is rejected. An entry and its increment are one commit.
  */
-import { DIRECT, MARK_LIFETIME_SECONDS, MAX_WINDOW_NONCES } from "../../../core/src/index.ts";
+import {
+  DIRECT,
+  EARLY_MARK_MILLIS,
+  LATE_MARK_MILLIS,
+  MARK_LIFETIME_SECONDS,
+  MARK_WINDOW_MILLIS,
+  MARK_WINDOWS,
+  MAX_LATE_NONCES,
+  MAX_WINDOW_NONCES,
+} from "../../../core/src/index.ts";
 import { planted } from "../mutations/mutation.ts";
 import { type Change, Code, Refused } from "./database.ts";
 import { isDirectWrite } from "./directRules.ts";
@@ -87,7 +96,10 @@ function isOneWrite({ before, after }: Step, time: Micros, id: string): boolean 
     time - microsOf(mapOf(old[name]).at) > MARK_LIFETIME || planted.withoutRule === "a window is old";
   if (!removed.every(isExpired)) return false;
   if (!Object.keys(windows).every((window) => WINDOW.test(window))) return false;
-  return isMarked(old[name], windows[name], time, MAX_WINDOW_NONCES + removed.length);
+  const isOwnTime = [EARLY_MARK_MILLIS, -LATE_MARK_MILLIS].some(
+    (millis) => name === `${Math.floor((time / 1_000 + millis) / MARK_WINDOW_MILLIS) % MARK_WINDOWS}`,
+  );
+  return isMarked(old[name], windows[name], time, isOwnTime ? MAX_WINDOW_NONCES : MAX_LATE_NONCES);
 }
 
 /** An increment creates one entry, of its shard and amount. An undo deletes one, of its shard and the opposite amount. */

@@ -208,13 +208,33 @@ describe("`init` once more", () => {
     ];
     for (const source of calls) {
       expect(add(source)).toEqual({
-        text: source,
+        text: edited(source, "limit in []", "limit in ['a']"),
         warnings: [expect.stringMatching(/rate limits stay.*isWithinLimit/)],
       });
     }
     expect(removeRules(calls[0] as string)).toEqual({ refused: expect.stringMatching(/^line 4: your rules call/) });
     expect(removeRules(calls[1] as string)).toEqual({ text: APP, warnings: [] });
   });
+});
+
+test("the limits are those that the app's rules call", () => {
+  const limited = (calls: string, rate = "true") =>
+    added(
+      edited(
+        added(edited(APP, "{ allow read; }", calls), { limits: true }),
+        "isAllowedRate() {\n        return true",
+        `isAllowedRate() {\n        return ${rate}`,
+      ),
+      { limits: true },
+    );
+  const calls = "{ allow read: if isWithinLimit(\"b\", 1, 1, 1) || isWithinLimit( /* x */ 'a', 1, 1, 1); }";
+  expect(limited("{ allow read; }")).toContain("return limit in [];");
+  expect(limited(calls)).toContain("return limit in [\"b\", 'a'];");
+  expect(limited(calls, "isWithinLimit('claps', 1, 1, 1)")).toContain("return limit in [\"b\", 'a', 'claps'];");
+  for (const name of ["counter", "'claps:' + counter", "'a' == counter ? 'x' : 'y'"])
+    expect(limited(calls, `isWithinLimit(${name}, 1, 1, 1)`)).toMatch(/isLimit\(\) \{\s+return true;/);
+  const byHand = edited(limited(calls), "limit in [\"b\", 'a']", "limit in ['c']");
+  expect(upgradeRules(byHand, OWN_RULES, "2.0.0")).toMatchObject({ warnings: [] });
 });
 
 describe("`upgrade`", () => {

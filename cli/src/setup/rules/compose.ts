@@ -6,7 +6,7 @@
  */
 import { type Declaration, declarationsIn, parseDeclarations, type Rules } from "../../rulesSyntax/declarations.ts";
 import { type Composed, composed, type Groups, Refusal, type RulesChoice } from "./composed.ts";
-import { callOfLimits, emptyMatch, overlapsIn, refuseSameNames } from "./conflicts.ts";
+import { callOfLimits, emptyMatch, limitsCalledIn, overlapsIn, refuseSameNames } from "./conflicts.ts";
 import { lostEdits, policyWarnings } from "./edits.ts";
 import { indented, indentIn, insertLines, lineEndOf, removeLines, unitOf } from "./lines.ts";
 import { type Block, CLOSING_MARKER, findBlock, hashOf, openingMarker } from "./markers.ts";
@@ -34,7 +34,9 @@ export function addRules(source: string | undefined, tally: string, version: str
     overlaps.others.forEach(warn);
     const container = place.around.at(-1) as Declaration;
     const indent = indentIn(file.source, container, unitOf(file.source));
-    const parts = rulesAt(place, indent, file, tally, { ...choice, visitors: choice.visitors.length > 0 }, warn);
+    const limitNames = limitsCalledIn(file.outside);
+    const sections = { ...choice, limitNames, visitors: choice.visitors.length > 0 };
+    const parts = rulesAt(place, indent, file, tally, sections, warn);
     const policy = withGroups(parts.policy, choice, warn);
     return insertLines(
       file.source,
@@ -138,7 +140,8 @@ function renewed(
   if (chosen && limits && !chosen.limits) warn(`the rate limits stay, because your rules call \`${call?.name}\``);
   const visitors =
     functionsOf(before.policy).some(({ name }) => name === VISITORS.functions[0]) || !!chosen?.visitors.length;
-  const newParts = rulesAt(place, block.indent, file, tally, { visitors, limits, collection }, warn);
+  const limitNames = limitsCalledIn(`${file.outside}\n${before.policy}`);
+  const newParts = rulesAt(place, block.indent, file, tally, { visitors, limits, limitNames, collection }, warn);
   policyWarnings(before, newParts).forEach(warn);
   lostEdits(file.source, block, before, newParts).forEach(warn);
   if (!chosen && !needed && !functionsOf(before.policy).some(({ name }) => name === "needsFunctions")) warn(UNKNOWN);

@@ -54,7 +54,7 @@ function remedyOf({ match: { path } }: CoveringMatch, collection: string): strin
   if (!name) return `Name your own collections in ${path} instead of the wildcard`;
   return (
     `Name your own collections instead, such as \`match /posts/{${name}=**}\`, or write ` +
-    `\`match /{collection}/{${name}=**}\` with \`!(collection in ['${collection}', 'tallyLimits']) && …\` in its conditions`
+    `\`match /{collection}/{${name}=**}\` with \`!(collection in ['${collection}', 'tallyLimits', 'tallyReceipts', 'tallyServerLimits']) && …\` in its conditions`
   );
 }
 
@@ -85,6 +85,16 @@ export function callOfLimits(outside: string, policy = ""): { name: string; line
     ({ kind, text }) => kind === "word" && LIMIT_FUNCTIONS.includes(text) && !declared.has(text),
   );
   return call && { name: call.text, line: lineAt(outside, call.start) };
+}
+
+/** The limits that rules name in calls of `isWithinLimit`, each once, as strings of rules; all if one has another expression. */
+export function limitsCalledIn(rules: string): string[] | "all" {
+  const code = tokensOf(rules).filter(({ kind }) => kind !== "comment");
+  const calls = code.flatMap(({ text }, n) =>
+    LIMIT_FUNCTIONS.includes(text) && code[n - 1]?.text !== "function" ? [code.slice(n + 2, n + 4)] : [],
+  );
+  if (calls.some(([first, next]) => first?.kind !== "string" || next?.text !== ",")) return "all";
+  return [...new Set(calls.map(([first]) => first?.text as string))].sort();
 }
 
 /** A match without any statement, which the compiler refuses. */

@@ -9,13 +9,15 @@ export const LIMIT_FUNCTIONS = ["isWithinLimit", "isPaidByUse", "isRested"];
 /** What an app may leave out of `firestore.rules`. */
 export const LIMITS = {
   match: "/tallyLimits/{limit}/tallyUses/{uid}",
-  functions: [...LIMIT_FUNCTIONS, "isOwnLimit", "isUse"],
+  functions: [...LIMIT_FUNCTIONS, "isLimit", "isOwnLimit", "isUse"],
 };
 export const VISITORS = { match: "/tallyVisitors/{bucket}", functions: ["countsVisitors", "isVisitor", "addsHash"] };
 
 export interface Sections {
   readonly visitors: boolean;
   readonly limits: boolean;
+  /** The limits that the app's rules call, or all, because one has its name from a variable. */
+  readonly limitNames: readonly string[] | "all";
   readonly collection: string;
 }
 
@@ -44,7 +46,9 @@ export function sectionsOf(tally: string, sections: Sections, wildcard: string):
     .slice(documents.bodyStart)
     .split("\n")
     .map((line) => line.replace(/^ {4}/, ""));
-  return `${lines.join("\n").trim()}\n`;
+  const { limitNames } = sections;
+  const condition = limitNames === "all" ? "true" : `limit in [${limitNames.join(", ")}]`;
+  return `${lines.join("\n").trim()}\n`.replace("limit in []", () => condition);
 }
 
 /** The names in Tally's rules, with which a wildcard around them must not be confused. */

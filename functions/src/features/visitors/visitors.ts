@@ -5,11 +5,12 @@
  * the sketch is as it was read, so no merge can undo another (I10). Then the buckets are deleted, each on the precondition
  * that it is as it was read: one that has changed stays for the next merge. Merging the same hash again changes nothing.
  */
-import type {
-  DocumentReference,
-  DocumentSnapshot,
-  QueryDocumentSnapshot,
-  QuerySnapshot,
+import {
+  type DocumentReference,
+  type DocumentSnapshot,
+  FieldPath,
+  type QueryDocumentSnapshot,
+  type QuerySnapshot,
 } from "firebase-admin/firestore";
 import { commitUnlessChanged, writeIfUnchanged } from "../../../../admin/src/internal.ts";
 import {
@@ -25,6 +26,8 @@ import {
 } from "../../../../core/src/index.ts";
 import { logError } from "../../counter/log.ts";
 import { toMillis } from "../../counter/time.ts";
+import type { DeployedBackend } from "../backend.ts";
+import { FIRST_ID, LAST_ID } from "../handleLost.ts";
 import { type Merging, mergedUntil } from "../merge.ts";
 
 /** More visitors per second than these need 256 buckets, fewer 16. Between them the number stays as it is. */
@@ -85,11 +88,30 @@ function parseSketch(stored: DocumentSnapshot): Sketch {
   }
 }
 
-/** Deletes a merged bucket, unless a visitor has come since. The next merge deletes what is left. */
+/** Deletes a bucket as it was read, unless a visitor has come since. The next merge or sweep deletes what is left. */
 async function remove({ ref, updateTime }: QueryDocumentSnapshot): Promise<void> {
   await ref.delete({ lastUpdateTime: updateTime }).catch((error) => {
     if (!isPreconditionFailure(error) && codeOf(error) !== ABORTED) throw error;
   });
+}
+
+/** How many buckets of all counters a sweep deletes at most. */
+const MAX_DELETED = 6_000;
+const PAGE = 300;
+
+/**
+ * For the sweep of a deployment that counts no visitors: deletes what clients have left, because the rules may allow it. Cost: 1 read and
+ * 1 delete per bucket, at least 1 read.
+ */
+export async function deleteVisitors({ counters }: DeployedBackend): Promise<void> {
+  const path = FieldPath.documentId();
+  const all = counters.firestore.collectionGroup(VISITORS).orderBy(path);
+  const own = all.where(path, ">=", counters.doc(FIRST_ID)).where(path, "<=", counters.doc(LAST_ID));
+  for (let deleted = 0; deleted < MAX_DELETED; deleted += PAGE) {
+    const { docs } = await own.limit(PAGE).get();
+    await Promise.all(docs.map(remove));
+    if (docs.length < PAGE) break;
+  }
 }
 
 /** The hashes in a bucket. A server may have written anything. */
