@@ -148,8 +148,8 @@ export const MARK_WINDOW_MILLIS = 61_000;
 export const MAX_WINDOW_NONCES = 3_000;
 
 /**
- * From so many on, a window takes more only in its own 61 seconds, by the server's clock, or so long before and after. Else a client could
- * keep all marks of a shard by a write to each window every two minutes. `firestore.rules` has the same numbers.
+ * A window with so many nonces takes more only in its own 61 seconds, by the server's clock, or so long before and after. Else a client
+ * could keep all marks of a shard by a write to each window every two minutes. `firestore.rules` has the same numbers.
  */
 export const MAX_LATE_NONCES = 1_000;
 export const EARLY_MARK_MILLIS = 10_000;

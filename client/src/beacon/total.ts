@@ -34,8 +34,8 @@ type BeaconObserver = ((total: BeaconTotal) => void) & {
 /** So long after its acknowledgement, an amount is taken to be in the last total, if no later one was published. */
 const MAX_SHOWN_MS = 30_000;
 
-/** With the backoff, so many failures take about a minute. */
-const MAX_UNTOLD_FAILURES = 6;
+/** The failure that the console is told of. With the backoff, it comes after about a minute. */
+const TOLD_FAILURE = 6;
 
 /**
  * Watches a total by asking the function `totals` for it, without the Firebase SDK: as often as the answer's `max-age` says, at
@@ -101,7 +101,7 @@ export function onTotal(
     },
     failed(error, failures) {
       if (told.error) told.error(error);
-      else if (isFinal(error.status) || failures === MAX_UNTOLD_FAILURES) console.error(error);
+      else if (isFinal(error.status) || failures === TOLD_FAILURE) console.error(error);
     },
   });
   if (source) listenersOf(source).add(show);

@@ -26,7 +26,7 @@ export const LARGEST_BODY = 65_536;
  */
 export const MAX_SUM_SECONDS = 60;
 
-/** So many addresses may add as much as each of them may. */
+/** All addresses together may add so many times what one may. */
 export const ADDRESSES_AT_FULL_RATE = 200;
 
 /** How many ids of batches and events, each a write and a delete, an instance takes per second from all addresses. */

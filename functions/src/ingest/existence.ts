@@ -48,8 +48,8 @@ export interface KnownCounters {
 /**
  * @param now  a monotonic clock
  * @returns    the batch, without the events of missing counters. It rejects with `InvalidBatch` 403 unless these may be skipped, with a
- *             `Refusal` 429, or if a read fails. What may pass later is refused as a whole, never skipped: a
- *             batch that is sent again must mean the same
+ *             `Refusal` 429, or if a read fails. What may pass later is refused as a whole, never skipped: a batch that is sent again
+ *             must mean the same
  */
 export function createAdmission({ isKnown, read, remember }: KnownCounters, list: CounterList, now: () => Millis) {
   const missing = new Lru<string, Millis>(MAX_MISSING);

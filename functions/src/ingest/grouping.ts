@@ -73,18 +73,20 @@ export function createGrouping(
   };
 
   async function add(units: readonly Unit[]): Promise<IngestResult> {
-    const fresh = units.filter((unit) => !committed.get(nameOf(unit) ?? ""));
+    const named = units.map((unit) => ({ unit, name: nameOf(unit) ?? "" }));
+    const fresh = named.filter(({ name }) => !committed.get(name));
     // The same id may be sent again while it is being committed.
-    const others = fresh.flatMap((unit) => pending.get(nameOf(unit) ?? "") ?? []);
-    const own = fresh.filter((unit) => !pending.has(nameOf(unit) ?? ""));
-    const [duplicates] = await Promise.all([own.length > 0 ? enqueue(own) : new Set<Unit>(), ...others]);
-    const counted = countEvents(own.filter((unit) => !duplicates.has(unit)));
+    const others = fresh.flatMap(({ name }) => pending.get(name) ?? []);
+    const own = fresh.filter(({ name }) => !pending.has(name));
+    const names = own.flatMap(({ name }) => name || []);
+    const ownUnits = own.map(({ unit }) => unit);
+    const [duplicates] = await Promise.all([own.length > 0 ? enqueue(ownUnits, names) : new Set<Unit>(), ...others]);
+    const counted = countEvents(ownUnits.filter((unit) => !duplicates.has(unit)));
     return { counted, duplicates: countEvents(units) - counted };
   }
 
-  function enqueue(units: readonly Unit[]): Promise<ReadonlySet<Unit>> {
+  function enqueue(units: readonly Unit[], names: readonly string[]): Promise<ReadonlySet<Unit>> {
     const { promise, resolve, reject } = Promise.withResolvers<ReadonlySet<Unit>>();
-    const names = units.flatMap((unit) => nameOf(unit) ?? []);
     for (const name of names) pending.set(name, promise);
     queue.push({ units, resolve, reject });
     if (!isOpen) void openGroup();
@@ -143,7 +145,7 @@ function takeGroup(queue: Request[]): Request[] {
   return queue.splice(0, end < 0 ? queue.length : end);
 }
 
-/** What no other unit has that an instance commits, of bounded length; `undefined` without an id. */
+/** The key of a unit among all that an instance commits, of bounded length; `undefined` without an id. */
 function nameOf({ id, of, events: [first] }: Unit): string | undefined {
   if (id === undefined) return undefined;
   const name = JSON.stringify([of, id, ...(of === "event" ? [first?.counter] : [])]);
