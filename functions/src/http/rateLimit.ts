@@ -1,5 +1,6 @@
 /** Rate limits that one instance keeps in memory: token buckets, for each address and for all addresses together. */
 import { isIPv6 } from "node:net";
+import { withTimeout } from "../../../admin/src/internal.ts";
 import type { Millis } from "../counter/time.ts";
 import { Lru } from "./lru.ts";
 
@@ -64,6 +65,24 @@ export function createAddressLimit(perAddress: Rate, perInstance: Rate): Limit {
     }
     return 0;
   };
+}
+
+/** So long a request waits for reads that may give back what they have taken. */
+const READS_TIMEOUT: Millis = 1_000;
+
+/**
+ * Begins what a limit allows. If it does not while reads are pending, tries once more after these: what they find is given back.
+ *
+ * @param begin  begins it, or returns after how many milliseconds it may; 0 if it has begun
+ * @param reads  those that are pending
+ * @returns what the last `begin` has returned
+ */
+export async function beginAfterReads(begin: () => Millis, reads: () => Iterable<Promise<unknown>>): Promise<Millis> {
+  const wait = begin();
+  const pending = new Set(reads());
+  if (wait === 0 || pending.size === 0) return wait;
+  await withTimeout(READS_TIMEOUT, Promise.allSettled(pending)).catch(() => {});
+  return begin();
 }
 
 /**

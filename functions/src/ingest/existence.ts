@@ -11,7 +11,7 @@ import { withTimeout } from "../../../admin/src/internal.ts";
 import type { Millis } from "../counter/time.ts";
 import { admissionOf, type CounterList } from "../http/counterList.ts";
 import { Lru } from "../http/lru.ts";
-import { createAddressLimit } from "../http/rateLimit.ts";
+import { beginAfterReads, createAddressLimit } from "../http/rateLimit.ts";
 import { tooMany } from "../http/refusal.ts";
 import { type Event, InvalidBatch, type ParsedBatch, skippedEvent } from "./events.ts";
 
@@ -23,9 +23,6 @@ const MAX_MISSING = 5_000;
 
 /** A read that takes longer has failed. */
 const READ_TIMEOUT: Millis = 5_000;
-
-/** So long a request waits for reads of others, which may give back what they have taken. */
-const PENDING_TIMEOUT: Millis = 1_000;
 
 /** How many counters that turn out to be missing may be asked for: by an address, and in all. */
 export const MISSING_PER_ADDRESS = { perSecond: 20, burst: 200 };
@@ -75,20 +72,19 @@ export function createAdmission({ isKnown, read, remember }: KnownCounters, list
 
   async function findExisting(ids: readonly string[], address: string): Promise<ReadonlySet<string>> {
     const isMissing = (id: string) => (missing.get(id) ?? Number.NEGATIVE_INFINITY) > now();
-    let asked = ids.filter((id) => !isMissing(id));
-    for (let isSecond = false; ; isSecond = true) {
+    let asked = ids;
+    let reading: readonly (Promise<ReadonlySet<string>> | undefined)[] = [];
+    const begin = () => {
+      asked = asked.filter((id) => !isMissing(id));
       const due = asked.filter((id) => !pending.has(id) && !isKnown(id));
       const wait = due.length > 0 ? limitReads(address, due.length, now()) : 0;
-      if (wait === 0) {
-        if (due.length > 0) startReading(due, address);
-        break;
-      }
-      if (isSecond || pending.size === 0) throw tooMany("too many counters are asked for that do not exist", wait);
-      // What these find is given back.
-      await withTimeout(PENDING_TIMEOUT, Promise.allSettled(new Set(pending.values()))).catch(() => {});
-      asked = asked.filter((id) => !isMissing(id));
-    }
-    const found = await Promise.all(asked.map((id) => pending.get(id)));
+      if (wait === 0 && due.length > 0) startReading(due, address);
+      reading = asked.map((id) => pending.get(id));
+      return wait;
+    };
+    const wait = await beginAfterReads(begin, () => pending.values());
+    if (wait > 0) throw tooMany("too many counters are asked for that do not exist", wait);
+    const found = await Promise.all(reading);
     return new Set(asked.filter((id, index) => found[index]?.has(id) || isKnown(id)));
   }
 

@@ -11,7 +11,7 @@ import { withTimeout } from "../../../admin/src/internal.ts";
 import { logError } from "../counter/log.ts";
 import type { Millis } from "../counter/time.ts";
 import { Lru } from "../http/lru.ts";
-import { createAddressLimit } from "../http/rateLimit.ts";
+import { beginAfterReads, createAddressLimit } from "../http/rateLimit.ts";
 import { tooMany } from "../http/refusal.ts";
 
 /** The least time between two reads of a counter, failed ones included. */
@@ -77,8 +77,7 @@ export function createSharedReads(
   const reads = new Set<Promise<unknown>>();
 
   return async (ids, address) => {
-    const reading = await readDue(ids, address);
-    const asked = ids.map((id) => reading?.get(id) ?? (entryOf(id) as Entry));
+    const asked = await entriesFor(ids, address);
     await Promise.all(asked.map((entry) => entry.reading));
     // Not what was read first: while another of the counters was being read, a request may have been given a newer total.
     return ids.map((id, n) => {
@@ -91,17 +90,22 @@ export function createSharedReads(
     return !entry || (entry.isSettled && now() - entry.startedAt >= entry.memory);
   }
 
-  /** Charges for all that are not known to have a total. */
-  async function readDue(ids: readonly string[], address: string): Promise<ReadonlyMap<string, Entry> | undefined> {
-    for (let isSecond = false; ; isSecond = true) {
+  /** Reads what is due, and charges for all that are not known to have a total. */
+  async function entriesFor(ids: readonly string[], address: string): Promise<readonly Entry[]> {
+    let entries: readonly Entry[] = [];
+    const begin = () => {
       const due = ids.filter((id) => isDue(entryOf(id)));
       const unknown = due.filter((id) => entryOf(id)?.latest === undefined);
       const wait = unknown.length > 0 ? limit(address, unknown.length, now()) : 0;
-      if (wait === 0) return due.length > 0 ? startReading(due, unknown, address) : undefined;
-      if (isSecond || reads.size === 0) throw tooMany("too many counters without a total are asked for", wait);
-      // What these find is given back.
-      await withTimeout(MEMORY, Promise.allSettled(reads)).catch(() => {});
-    }
+      if (wait > 0) return wait;
+      const started = due.length > 0 ? startReading(due, unknown, address) : undefined;
+      // At once, because others may be forgotten for those that the next request asks for.
+      entries = ids.map((id) => started?.get(id) ?? (entryOf(id) as Entry));
+      return 0;
+    };
+    const wait = await beginAfterReads(begin, () => reads);
+    if (wait > 0) throw tooMany("too many counters without a total are asked for", wait);
+    return entries;
   }
 
   /** Gives back what has a total. */
