@@ -25,10 +25,10 @@ export interface Counter extends CounterRef {
   readonly _shardCountCache: ShardCountCache;
   /** Adds without `once`, in commits that increments of this process share. Created by the first one. */
   _add?: (by: number) => Promise<void>;
-  /** Whether the counter is bounded, as the counter document has said; `undefined` if it was not read. */
-  _isBounded?: boolean;
+  /** Whether the counter is bounded, as the counter document has said; `undefined` if that may still change, or was not read. */
+  _isBounded?: boolean | undefined;
   /** While the counter document is read for that alone. */
-  _boundedReading?: Promise<boolean> | undefined;
+  _boundedReading?: Promise<boolean | undefined> | undefined;
   /** What the counter document has said of its visitors. */
   _uniques?: { readonly floor: number; readonly buckets: BucketCount };
   /** When a read has found the counter document, by `Date.now()`. */
@@ -121,7 +121,7 @@ export async function refreshShardCount(counter: Counter): Promise<void> {
 }
 
 /** The fields that {@link noteRead} needs. */
-const WRITER_FIELDS = ["shardCount", "growing", "bounded", "uniqueBuckets", "uniqueFloor"];
+const WRITER_FIELDS = ["asOf", "shardCount", "growing", "bounded", "uniqueBuckets", "uniqueFloor"];
 
 /** Reads counters at once, so that {@link refreshShardCount} need not. Cost: 1 read per counter. @returns those that exist */
 export async function readCounters(refs: readonly Counter[]): Promise<Counter[]> {
@@ -135,10 +135,15 @@ export async function readCounters(refs: readonly Counter[]): Promise<Counter[]>
   });
 }
 
+/** Whether a counter is bounded; `undefined` if `ensureCounter` may still make it so, because it was never published. */
+export function isBoundedIn(counter: DocumentSnapshot): boolean | undefined {
+  return counter.get("bounded") === true || (counter.get("asOf") === undefined ? undefined : false);
+}
+
 /** Remembers what writers need of a counter document. @param snapshot  `undefined` if the read has failed */
 function noteRead(counter: Counter, snapshot: DocumentSnapshot | undefined, sentAt: number): void {
   if (snapshot) {
-    counter._isBounded = snapshot.get("bounded") === true;
+    counter._isBounded = isBoundedIn(snapshot);
     const buckets = snapshot.get("uniqueBuckets") === 256 ? 256 : 16;
     counter._uniques = { floor: snapshot.get("uniqueFloor") ?? 0, buckets };
     if (snapshot.exists) counter._foundAt = Date.now();

@@ -1,16 +1,18 @@
 /** Creates a counter that does not exist, and reserves shards for a crowd. */
-import { FieldValue, Timestamp } from "firebase-admin/firestore";
+import { FieldValue, Timestamp, type Transaction } from "firebase-admin/firestore";
 import {
   ALREADY_EXISTS,
   BASE_SHARD,
   CounterError,
   codeOf,
+  entriesPath,
   evenShares,
   givenFlag,
   hasOption,
   MAX_SHARDS,
   MAX_STOCK_SHARDS,
   type Reservation,
+  shardsPath,
   stockShards,
 } from "../../core/src/index.ts";
 import { type CounterRef, counterDoc, shardDoc } from "./counter.ts";
@@ -38,7 +40,7 @@ const HOUR_MS = 3_600_000;
  * Makes sure that a counter exists. If it does not, it starts at `initial`. If it does, its total does not change, so the call
  * is idempotent. Increments may go on meanwhile, and count.
  *
- * Call it before the first increment: a counter that has been incremented exists.
+ * A counter that has been incremented exists, also before its first publish: it keeps its total, and never becomes bounded.
  *
  * With `shards`, the counter has at least that many from now on, for an hour or `holdFor`. Then a crowd that comes all at
  * once does not wait for the counter to grow. The parameter `MAX_SHARDS` of the functions still holds.
@@ -46,7 +48,7 @@ const HOUR_MS = 3_600_000;
  * With `bounded`, the counter is stock: {@link takeFromCounter} of clients and servers takes from it, and it never falls below
  * zero. Its units are spread over `shards` at once.
  *
- * Cost: 2 reads. If the counter does not exist, 1 write, 2 with any option, and 1 more per shard that gets units of a bounded
+ * Cost: 3 reads. If the counter does not exist, 1 write, 2 with any option, and 1 more per shard that gets units of a bounded
  * counter, at least 1. If it exists, 1 read and 2 writes more with `shards`.
  *
  * @throws CounterError `counter/invalid-amount`, `counter/invalid-option`; `counter/not-bounded` if the counter exists and is
@@ -66,44 +68,53 @@ export async function ensureCounter(ref: CounterRef, options: EnsureCounterOptio
     throw new CounterError("counter/invalid-amount", `initial is ${initial}; pass a whole number, 0 or larger`);
   }
   if (shards !== undefined) validReservation(shards, holdFor, bounded ? MAX_STOCK_SHARDS : MAX_SHARDS);
-  const base = shardDoc(ref, BASE_SHARD);
-  const created = await retry(async () => {
-    // A counter document without either was never published or incremented: `setCounterSource` may have created it.
-    const [counter, known] = await ref.firestore.getAll(counterDoc(ref), base, {
-      fieldMask: ["asOf", "bounded", "direct.open"],
-    });
-    const isWritten = counter?.get("asOf") !== undefined || counter?.get("direct") !== undefined;
-    if (isWritten || known?.exists) {
-      if (bounded && counter?.get("bounded") !== true) throw notBounded(ref);
-      return false;
-    }
-    // Reserved at once, or the functions would bring the units together before.
-    const reserved = shards === undefined ? {} : { ...reservation(shards, holdFor), shardCount: shards };
-    await create(ref, initial, bounded ? stockShards(initial, shards ?? 1) : 0, reserved);
-    return true;
-  }).catch(async (error) => {
+  // Reserved at once, or the functions would bring the units together before.
+  const reserved = shards === undefined ? {} : { ...reservation(shards, holdFor), shardCount: shards };
+  const createIfMissing = () =>
+    retry(() =>
+      ref.firestore.runTransaction(async (transaction) => {
+        const { exists, isBounded } = await look(transaction, ref);
+        if (exists && bounded && !isBounded) throw notBounded(ref);
+        if (!exists) create(transaction, ref, initial, bounded ? stockShards(initial, shards ?? 1) : 0, reserved);
+        return !exists;
+      }),
+    );
+  const created = await createIfMissing().catch((error) => {
     if (codeOf(error) !== ALREADY_EXISTS) throw error;
-    // Another call was first.
-    if (bounded && (await retry(() => counterDoc(ref).get())).get("bounded") !== true) throw notBounded(ref);
-    return false;
+    // Another writer was first, or an attempt whose answer was lost.
+    return createIfMissing();
   });
   if (shards !== undefined && !created) await reserveShards(ref, shards, holdFor);
 }
 
 /**
+ * A counter exists as soon as anything has counted, also before its first publish. `setCounterSource` alone makes none.
+ *
+ * Cost: 3 reads.
+ */
+async function look(transaction: Transaction, ref: CounterRef): Promise<{ exists: boolean; isBounded: boolean }> {
+  const any = (path: string) => transaction.get(ref.firestore.collection(path).select().limit(1));
+  const [counter, shards, entries] = await Promise.all([
+    transaction.get(counterDoc(ref)),
+    any(shardsPath(ref.path)),
+    any(entriesPath(ref.path)),
+  ]);
+  const isWritten = counter.get("asOf") !== undefined || counter.get("direct") !== undefined;
+  return { exists: isWritten || !shards.empty || !entries.empty, isBounded: counter.get("bounded") === true };
+}
+
+/**
+ * Writes `base` in every counter. Of several calls one makes the counter, and the others then find it.
+ *
  * @param stockIn   over how many shards the units of a bounded counter are spread; 0 if it is not bounded
  * @param reserved  fields of the counter document
  */
-async function create(ref: CounterRef, initial: number, stockIn: number, reserved: object): Promise<void> {
-  const batch = ref.firestore.batch();
+function create(transaction: Transaction, ref: CounterRef, initial: number, stockIn: number, reserved: object): void {
   const at = FieldValue.serverTimestamp();
-  // First, and in every counter, so that of several calls one succeeds.
   const inBase = stockIn > 0 ? 0 : initial;
-  batch.create(shardDoc(ref, BASE_SHARD), { shard: BASE_SHARD, count: inBase, writes: 0, at });
+  transaction.create(shardDoc(ref, BASE_SHARD), { shard: BASE_SHARD, count: inBase, writes: 0, at });
   for (const [index, count] of evenShares(initial, stockIn).entries()) {
-    // Increments may have been made before.
-    const units = { shard: `${index}`, count: FieldValue.increment(count), writes: FieldValue.increment(0), at };
-    batch.set(shardDoc(ref, `${index}`), units, { merge: true });
+    transaction.create(shardDoc(ref, `${index}`), { shard: `${index}`, count, writes: 0, at });
   }
   const fields = {
     // The next publish leaves the initial total out of the windows.
@@ -111,8 +122,8 @@ async function create(ref: CounterRef, initial: number, stockIn: number, reserve
     ...(stockIn > 0 && { bounded: true }),
     ...reserved,
   };
-  if (Object.keys(fields).length > 0) batch.set(counterDoc(ref), fields, { merge: true });
-  await batch.commit();
+  // Even without fields: the function `ingest` looks for the document alone.
+  transaction.set(counterDoc(ref), fields, { merge: true });
 }
 
 function notBounded({ id }: CounterRef): CounterError {

@@ -22,7 +22,7 @@ import {
 } from "../../core/src/index.ts";
 import { sumOf } from "./base.ts";
 import { shardUpdate } from "./commit.ts";
-import { type Counter, type CounterRef, counterDoc, firestoreOf, refreshShardCount } from "./counter.ts";
+import { type Counter, type CounterRef, counterDoc, firestoreOf, isBoundedIn, refreshShardCount } from "./counter.ts";
 import { createReceipt, newReceipt, receiptExists, unknownOutcome } from "./receipt.ts";
 import { backoff, retry } from "./retry.ts";
 
@@ -161,7 +161,7 @@ async function takenBy(
 
 /**
  * Refuses an increment that may lower a bounded counter, or leave a fraction in it. Cost: none, or 1 read if the shard count
- * was not read within two minutes.
+ * was not read within two minutes, or the counter was never published.
  *
  * @throws CounterError `counter/bounded`
  */
@@ -195,8 +195,8 @@ function bounded({ id }: CounterRef, what: string): CounterError {
   );
 }
 
-async function readIsBounded(ref: CounterRef): Promise<boolean> {
-  return (await retry(() => counterDoc(ref).get())).get("bounded") === true;
+async function readIsBounded(ref: CounterRef): Promise<boolean | undefined> {
+  return isBoundedIn(await retry(() => counterDoc(ref).get()));
 }
 
 function notBounded({ id }: CounterRef): CounterError {

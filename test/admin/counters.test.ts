@@ -13,6 +13,8 @@ import {
   listCounters,
   onCounter,
   resetCounter,
+  setCounterSource,
+  takeFromCounter,
 } from "firestore-tally/admin";
 import { describe, expect, test } from "vitest";
 import { admin, client } from "../../testkit/clients.ts";
@@ -33,6 +35,27 @@ describe("ensureCounter", () => {
     // Without an initial total it is 0.
     await ensureCounter(counter(admin, "stock:socks"));
     await until(async () => (await readPublished("stock:socks"))?.total === 0, "the total 0");
+  });
+
+  test.each<[how: string, add: (path: string) => Promise<unknown>]>([
+    ["by a client, on a shard", (path) => admin.doc(`${path}/shards/3`).set({ shard: "3", count: -4, writes: 1 })],
+    ["once, by an entry that is left", (path) => admin.doc(`${path}/tallyEntries/user`).set({ once: "user", by: 1 })],
+    ["directly", (path) => admin.doc(path).set({ direct: { open: true, count: 2, writes: 1 } })],
+  ])("takes a counter that was incremented %s for one that exists, before its first publish", async (how, add) => {
+    // No functions publish it: it is in no collection of theirs.
+    const ref = counter(admin, how, { collection: "unpublished" });
+    await add(ref.path);
+    const before = await getExactTotal(ref);
+    await ensureCounter(ref, { initial: 500, shards: 5 });
+    await expect(ensureCounter(ref, { bounded: true })).rejects.toMatchObject({ code: "counter/not-bounded" });
+    expect(await getExactTotal(ref)).toBe(before);
+  });
+
+  test("a counter that has only a source of truth does not exist yet", async () => {
+    const ref = counter(admin, "stock:sourced", { collection: "unpublished" });
+    await setCounterSource(ref, { collection: "shoes" });
+    await ensureCounter(ref, { initial: 3, bounded: true });
+    expect(await takeFromCounter(ref, 3)).toBe(3);
   });
 
   test("with shards polls a quiet counter again, so that writes to silent shards are published", async () => {

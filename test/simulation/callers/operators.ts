@@ -66,7 +66,7 @@ export function ensure(processes: Processes, counter: string, options: EnsureCou
   const start = scheduler.now;
   const ref = adminCounter(firestore, counter);
   return processes.operate(process, ensureCounter(ref, options), () => {
-    const exists = [ref.path, `${ref.path}/shards/base`].some((path) => database.get(path).fields);
+    const exists = database.get(ref.path).fields || database.below(ref.path).length > 0;
     if (exists || oracle.deletedAt(counter) >= start) return;
     oracle.fail("I5", `${process.name} is done, but ${counter} does not exist`);
   });
