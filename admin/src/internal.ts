@@ -1,4 +1,5 @@
 /** What the functions and the CLI use of the server SDK, beyond its public API. */
+export { refuseIfCounted } from "./counted.ts";
 export { type Counter, type CounterRef, counterDoc, newCounter, readCounters } from "./counter.ts";
 export { extentOf } from "./delete.ts";
 export { differenceBeyondRounding } from "./difference.ts";

@@ -35,6 +35,7 @@ import {
   validSource,
 } from "../../core/src/index.ts";
 import { adjustBase, commitAdjustment, magnitudeOf, retryAdjustment, sumOf } from "./base.ts";
+import { refuseIfCounted } from "./counted.ts";
 import { type CounterRef, counterDoc } from "./counter.ts";
 import { differenceBeyondRounding } from "./difference.ts";
 import { latestSnapshot } from "./latestSnapshot.ts";
@@ -78,7 +79,7 @@ export interface CounterReconciliation {
  * names.
  *
  * @throws CounterError `counter/invalid-source` if there is none, or it cannot be counted; `counter/source-too-large`;
- *         `counter/bounded` unless it is a dry run; `counter/contention` if a server writes `shards/base` all the time
+ *         `counter/bounded` unless it is a dry run; `counter/counted-collection`; `counter/contention` if a server writes `shards/base` all the time
  *
  * @example
  * ```ts
@@ -159,6 +160,7 @@ async function readSourceAndShards(ref: CounterRef, given: CounterSource | undef
   return await firestore.runTransaction(
     async (transaction) => {
       const counter = await transaction.get(counterDoc(ref));
+      refuseIfCounted(counter);
       const source = given ?? storedSource(counter);
       const { expected } = (await transaction.get(sourceAggregation(ref, source))).data();
       if (!isBounded(expected)) throw notANumber(ref, expected);

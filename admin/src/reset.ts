@@ -14,6 +14,7 @@ import {
   uniquesPath,
 } from "../../core/src/index.ts";
 import { adjustBase, commitAdjustment, retryAdjustment, sumOf } from "./base.ts";
+import { refuseIfCounted } from "./counted.ts";
 import { type CounterRef, counterDoc, firestoreOf } from "./counter.ts";
 import { latestSnapshot } from "./latestSnapshot.ts";
 import { writeIfUnchanged } from "./precondition.ts";
@@ -43,8 +44,8 @@ export interface ResetCounterOptions {
  * 2 writes more.
  *
  * @param to - the new total
- * @throws CounterError `counter/invalid-amount`; `counter/overflow`; `counter/bounded`; `counter/contention` if a server
- *         writes `shards/base` all the time
+ * @throws CounterError `counter/invalid-amount`; `counter/overflow`; `counter/bounded`; `counter/counted-collection`;
+ *         `counter/contention` if a server writes `shards/base` all the time
  *
  * @example
  * ```ts
@@ -59,6 +60,7 @@ export async function resetCounter(ref: CounterRef, to: number, options: ResetCo
     // Before the shards, so that all it has was committed before `at`.
     const summary = options.items ? await ref.firestore.doc(itemSummaryPath(ref.path)).get() : undefined;
     const { shards, counter } = await readShardsAndDocument(ref);
+    refuseIfCounted(counter);
     // After the listing: a counter that has become bounded since has other shards, so the commit fails.
     await refuseIfBounded(ref, "a reset");
     const batch = ref.firestore.batch();

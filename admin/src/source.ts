@@ -9,6 +9,7 @@ import {
   validSchedule,
   validSource,
 } from "../../core/src/index.ts";
+import { refuseIfCounted } from "./counted.ts";
 import { type CounterRef, counterDoc } from "./counter.ts";
 import { retry } from "./retry.ts";
 
@@ -30,7 +31,7 @@ export interface CounterSourceOptions {
  * Cost: 1 read, and 1 write if anything changes.
  *
  * @param source - `{ collection }` or `{ collectionGroup }`, either with `where` and `sum`, or `{ entries: true }`
- * @throws CounterError `counter/invalid-source`
+ * @throws CounterError `counter/invalid-source`; `counter/counted-collection`
  *
  * @example
  * ```ts
@@ -58,6 +59,7 @@ export async function setCounterSource(
   const stored = { ...validSource(source), ...schedule };
   await retry(async () => {
     const known = await document.get();
+    refuseIfCounted(known);
     const due = every === undefined ? undefined : firstDue(known.get("nextReconcileAt"), every);
     // Servers may call this whenever they start, and each write costs every watcher a read.
     if (isDeepStrictEqual([known.get("source"), known.get("nextReconcileAt")], [stored, due])) return;

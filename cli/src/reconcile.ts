@@ -6,7 +6,6 @@
  */
 
 import { reconcileCounter, setCounterSource } from "../../admin/src/index.ts";
-import { counterDoc } from "../../admin/src/internal.ts";
 import type { CounterSource } from "../../core/src/index.ts";
 import type { CommandContext } from "./commandContext.ts";
 import { CommandError, toCommandError, WRONG_USAGE } from "./commandError.ts";
@@ -14,7 +13,7 @@ import { confirm } from "./confirm.ts";
 import { describeTarget } from "./databaseTarget.ts";
 import { escapeControls } from "./escape.ts";
 import { forEachCounter } from "./forEachCounter.ts";
-import { ItemError, succeeded, throwIfIncomplete } from "./forEachItem.ts";
+import { succeeded, throwIfIncomplete } from "./forEachItem.ts";
 import { formatNumber, formatSigned, pluralize } from "./format.ts";
 import { paint, print, printJson, printStatus } from "./output.ts";
 import { describeGroup, parseSelection, type SelectionOptions } from "./selection.ts";
@@ -72,9 +71,6 @@ export async function reconcile(context: CommandContext, options: ReconcileOptio
   const run = await forEachCounter<Reconciled>(context, selection, {
     label: dryRun ? "Comparing" : "Reconciling",
     work: async (ref) => {
-      const counted: string | undefined = (await counterDoc(ref).get()).get("countedCollection");
-      // Its total is not the sum of its shards.
-      if (counted) throw new ItemError(`counts the documents of ${counted}; its total cannot be set`);
       const source = template && sourceForCounter(template, ref.id);
       if (source && keep)
         await setCounterSource(ref, source, { every, ...(alarmBeyond !== undefined && { alarmBeyond }) });

@@ -3,9 +3,9 @@
  * visitors.
  */
 import { getExactTotal, type ResetCounterOptions, resetCounter } from "../../admin/src/index.ts";
-import { counterDoc } from "../../admin/src/internal.ts";
+import { counterDoc, refuseIfCounted } from "../../admin/src/internal.ts";
 import type { CommandContext } from "./commandContext.ts";
-import { CommandError, FAILED } from "./commandError.ts";
+import { CommandError } from "./commandError.ts";
 import { confirm } from "./confirm.ts";
 import { escapeControls } from "./escape.ts";
 import { resumeCommand } from "./forEachItem.ts";
@@ -20,12 +20,8 @@ export async function reset(
   total: number,
 ): Promise<void> {
   const ref = context.ref(id);
-  const counted: string | undefined = (await counterDoc(ref).get()).get("countedCollection");
-  if (counted)
-    throw new CommandError(
-      FAILED,
-      `${escapeControls(id)} counts the documents of ${escapeControls(counted)}; its total cannot be set`,
-    );
+  // First, because nobody should confirm what is refused.
+  refuseIfCounted(await counterDoc(ref).get());
   const before = await getExactTotal(ref);
   await confirm(context, {
     action: `Reset ${id} from ${formatNumber(before)} to ${formatNumber(total)}${visitors ? ", and forget its visitors" : ""}`,

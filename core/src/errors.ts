@@ -42,6 +42,8 @@ export type CounterErrorCode =
   | "counter/bounded"
   /** The counter is not bounded, so nothing can be taken from it. */
   | "counter/not-bounded"
+  /** The counter counts a collection, so its total cannot be set, nor compared with another source. */
+  | "counter/counted-collection"
   /** The source of truth is invalid, or the counter has none. */
   | "counter/invalid-source"
   /** The source is too large for Firestore to count in time. */

@@ -4,7 +4,14 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { counter, getCounter, incrementCounter } from "firestore-tally";
-import { ensureCounter, getExactTotal, resetCounter, counter as serverCounter } from "firestore-tally/admin";
+import {
+  ensureCounter,
+  getExactTotal,
+  reconcileCounter,
+  resetCounter,
+  counter as serverCounter,
+  setCounterSource,
+} from "firestore-tally/admin";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { counterIdOf, parseCountedCollection } from "../../core/src/index.ts";
 import { toMillis } from "../../functions/src/counter/time.ts";
@@ -58,13 +65,24 @@ test.concurrent("documents that single writes, batches and transactions create a
   expect((await admin.collection(`counters/${id}/shards`).get()).empty).toBe(true);
 });
 
-test.concurrent("increments and resets do not change the total, and ensureCounter counts documents that existed before", async () => {
+test.concurrent("increments do not change the total, what sets it is refused, and ensureCounter counts documents that existed before", async () => {
   const ref = serverCounter(admin, "comments:reset");
   await commentsOf("reset").add({});
   await counted("reset", 1);
   await incrementCounter(counter(user.db, "comments:reset"));
-  await resetCounter(ref, 500);
-  await until(async () => ((await readPublished("comments:reset"))?.publishes ?? 0) > 1, "a publish after the reset");
+  await until(
+    async () => ((await readPublished("comments:reset"))?.publishes ?? 0) > 1,
+    "a publish after the increment",
+  );
+  const source = { collection: "posts/reset/comments" };
+  for (const call of [
+    () => resetCounter(ref, 500),
+    () => reconcileCounter(ref, { source }),
+    () => reconcileCounter(ref, { source, dryRun: true }),
+    () => setCounterSource(ref, source),
+  ]) {
+    await expect(call()).rejects.toMatchObject({ code: "counter/counted-collection" });
+  }
   expect((await readPublished("comments:reset"))?.total).toBe(1);
 
   // As before the deployment: the functions have not counted this document.
