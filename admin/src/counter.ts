@@ -16,6 +16,7 @@ import {
   shardsPath,
   validName,
 } from "../../core/src/index.ts";
+import type { Gate } from "./gate.ts";
 
 /** A reference to one counter. The same object for the same counter. */
 export type CounterRef = CounterRefBase<Firestore>;
@@ -25,6 +26,8 @@ export interface Counter extends CounterRef {
   readonly _shardCountCache: ShardCountCache;
   /** Adds without `once`, in commits that increments of this process share. Created by the first one. */
   _add?: (by: number) => Promise<void>;
+  /** Lets so many commits of increments be under way. Created by the first one. */
+  _gate?: Gate;
   /** Whether the counter is bounded, as the counter document has said; `undefined` if that may still change, or was not read. */
   _isBounded?: boolean | undefined;
   /** While the counter document is read for that alone. */
