@@ -14,6 +14,7 @@ import {
   overflow,
   sumOfCounts,
 } from "../../core/src/index.ts";
+import { throwIfAborted } from "./callOptions.ts";
 import { type CounterRef, counterDoc, shardDoc } from "./counter.ts";
 import { backoff, retry } from "./retry.ts";
 
@@ -70,12 +71,13 @@ export const ADJUSTMENT_RETRIES = 20;
 export async function retryAdjustment<T>({ id }: CounterRef, attempt: () => Promise<T>): Promise<T> {
   return await retry(async () => {
     for (let tries = 0; ; tries++) {
+      throwIfAborted();
       try {
         return await attempt();
       } catch (error) {
         if (!(error instanceof Changed)) throw error;
         if (tries === ADJUSTMENT_RETRIES) throw contention(id, error.cause);
-        await backoff(tries, error.cause);
+        await backoff(tries);
       }
     }
   });

@@ -1,11 +1,12 @@
 /** Deletes a counter with its subcollections. */
 import type { CollectionReference } from "firebase-admin/firestore";
 import { ITEM_COUNTS, receiptsPath, VISITORS } from "../../core/src/index.ts";
+import { type CallOptions, endingBy, throwIfAborted } from "./callOptions.ts";
 import { type CounterRef, counterDoc } from "./counter.ts";
 import { setCounterSource } from "./source.ts";
 
 /** Options of {@link deleteCounter}. */
-export interface DeleteCounterOptions {
+export interface DeleteCounterOptions extends CallOptions {
   /** Called after each deleted document, with the number deleted so far and the number at the start. */
   onProgress?: ((deleted: number, documents: number) => void) | undefined;
 }
@@ -29,6 +30,10 @@ const MAX_ROUNDS = 3;
  * ```
  */
 export async function deleteCounter(ref: CounterRef, options: DeleteCounterOptions = {}): Promise<void> {
+  await endingBy(options, () => deleteAll(ref, options));
+}
+
+async function deleteAll(ref: CounterRef, options: DeleteCounterOptions): Promise<void> {
   // First, so that no scheduled reconcile takes the deleted shards for drift.
   await setCounterSource(ref, null);
   let { parts, documents } = await extentOf(ref);
@@ -39,6 +44,7 @@ export async function deleteCounter(ref: CounterRef, options: DeleteCounterOptio
   const waits = ({ id }: CollectionReference) => id === VISITORS || id === ITEM_COUNTS;
   // Not for ever, because writers may not have been stopped.
   for (let round = 0; parts.length > 0 && round < MAX_ROUNDS; round++) {
+    throwIfAborted();
     const inOrder = parts.toSorted((a, b) => Number(waits(b)) - Number(waits(a)));
     for (const part of inOrder) await ref.firestore.recursiveDelete(part, writer);
     parts = await partsOf(ref);

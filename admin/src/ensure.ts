@@ -15,12 +15,13 @@ import {
   shardsPath,
   stockShards,
 } from "../../core/src/index.ts";
+import { type CallOptions, endingBy } from "./callOptions.ts";
 import { type CounterRef, counterDoc, shardDoc } from "./counter.ts";
 import { validTotal } from "./reset.ts";
 import { retry } from "./retry.ts";
 
 /** Options of {@link ensureCounter}. */
-export interface EnsureCounterOptions {
+export interface EnsureCounterOptions extends CallOptions {
   /** The total of a counter that does not exist yet. Default 0. */
   initial?: number;
   /** The fewest shards that the counter has, 1 to 10,000, or 100 if it is bounded, for an expected crowd. Default: no reservation. */
@@ -68,6 +69,16 @@ export async function ensureCounter(ref: CounterRef, options: EnsureCounterOptio
     throw new CounterError("counter/invalid-amount", `initial is ${initial}; pass a whole number, 0 or larger`);
   }
   if (shards !== undefined) validReservation(shards, holdFor, bounded ? MAX_STOCK_SHARDS : MAX_SHARDS);
+  await endingBy(options, () => ensure(ref, initial, bounded, shards, holdFor));
+}
+
+async function ensure(
+  ref: CounterRef,
+  initial: number,
+  bounded: boolean,
+  shards: number | undefined,
+  holdFor: number,
+): Promise<void> {
   // Reserved at once, or the functions would bring the units together before.
   const reserved = shards === undefined ? {} : { ...reservation(shards, holdFor), shardCount: shards };
   const createIfMissing = () =>

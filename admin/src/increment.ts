@@ -11,6 +11,7 @@ import {
   validIncrement,
   validName,
 } from "../../core/src/index.ts";
+import { type CallOptions, endingBy, withoutSignal } from "./callOptions.ts";
 import { combine } from "./combine.ts";
 import { addIncrement, type CreateDocument, commitOnce, shardUpdate } from "./commit.ts";
 import { type Counter, type CounterRef, counterDoc, firestoreOf, refreshShardCount, shardDoc } from "./counter.ts";
@@ -20,7 +21,7 @@ import { retry } from "./retry.ts";
 import { refuseLowering } from "./stock.ts";
 
 /** Options of {@link incrementCounter}. */
-export interface IncrementOptions {
+export interface IncrementOptions extends CallOptions {
   /**
    * What the increment counts once for, such as an order, a request or a user, however often and from wherever it is called. A `once` that is
    * `undefined` is refused, because without one each call counts.
@@ -36,6 +37,8 @@ export interface IncrementOptions {
  * sum is 0, nothing is written. With `once`, the counter counts it exactly once, across processes and restarts. If
  * it counts already with the same amount, the call succeeds.
  *
+ * With `signal`, the call ends in time. Without `once`, what it shares a commit with goes on, and so may its own amount.
+ *
  * A bounded counter is restocked so, by whole numbers above 0. `takeFromCounter` lowers it.
  *
  * Cost: 2 writes per commit; without `once`, 1 delete a day later, when the commit's receipt expires. With `once`, its entry
@@ -43,8 +46,8 @@ export interface IncrementOptions {
  *
  * @param by - a number within ±2⁵³, not 0; 1 if it is left out
  * @throws CounterError `counter/invalid-amount`, `counter/invalid-once` before any I/O, also for `undefined`; `counter/bounded` if it would lower a
- *         bounded counter; `counter/once-conflict` if the `once` counts another amount; `counter/unknown-outcome`, rarely: if a call
- *         had no response, and then Firestore refuses the next one or is unreachable for half a day; Firestore's errors that
+ *         bounded counter; `counter/once-conflict` if the `once` counts another amount; `counter/unknown-outcome` if the `signal` is
+ *         aborted, and rarely: if a call had no response, and then Firestore refuses the next one or is unreachable for half a day; Firestore's errors that
  *         are not transient, such as `PERMISSION_DENIED`: then the increment does not count
  *
  * @example
@@ -59,9 +62,12 @@ export async function incrementCounter(ref: CounterRef, ...given: IncrementArgum
   // First, because it refuses what is no reference.
   counterDoc(ref);
   const counter = ref as Counter;
-  if (once !== undefined) return await incrementOnce(counter, by, once);
+  await endingBy(given[1], () => (once === undefined ? add(counter, by) : incrementOnce(counter, by, once)));
+}
+
+async function add(counter: Counter, by: number): Promise<void> {
   await refuseLowering(counter, by);
-  counter._add ??= combine((sum) => addWithReceipt(counter, sum));
+  counter._add ??= combine((sum) => withoutSignal(() => addWithReceipt(counter, sum)));
   await counter._add(by);
 }
 
@@ -78,11 +84,13 @@ export async function incrementCounter(ref: CounterRef, ...given: IncrementArgum
  * await undoIncrement(counter(db, "sales:shoes"), order.id);
  * ```
  */
-export async function undoIncrement(ref: CounterRef, once: string): Promise<void> {
+export async function undoIncrement(ref: CounterRef, once: string, options?: CallOptions): Promise<void> {
   const document = firestoreOf(ref).doc(entryPath(ref.path, validName("once", once)));
-  const entry = await retry(() => document.get());
-  // If it has changed since, an earlier attempt without a response was committed, or another process was first.
-  if (entry.exists) await undoEntry(ref as Counter, entry);
+  await endingBy(options, async () => {
+    const entry = await retry(() => document.get());
+    // If it has changed since, an earlier attempt without a response was committed, or another process was first.
+    if (entry.exists) await undoEntry(ref as Counter, entry);
+  });
 }
 
 /**

@@ -33,6 +33,7 @@ export {
   undoIncrementsOf,
 } from "./account.ts";
 export { bufferedCounter } from "./buffered.ts";
+export type { CallOptions } from "./callOptions.ts";
 export { type CounterRef, counter } from "./counter.ts";
 export { type DeleteCounterOptions, deleteCounter } from "./delete.ts";
 export { type EnsureCounterOptions, ensureCounter } from "./ensure.ts";

@@ -140,7 +140,7 @@ async function movePage(
       return { ...nothing, amounts: moves.map((move) => move?.amount ?? 0), emptied: shards.length };
     } catch (error) {
       if (!isPreconditionFailure(error)) throw error;
-      await backoff(tries, error);
+      await backoff(tries);
     }
   }
 }

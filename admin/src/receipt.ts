@@ -9,11 +9,9 @@ import { type DocumentReference, Timestamp, type WriteBatch } from "firebase-adm
 import { ALREADY_EXISTS, CounterError, codeOf, type ReceiptDocument, receiptsPath } from "../../core/src/index.ts";
 import { commitOnce } from "./commit.ts";
 import { type Counter, type CounterRef, firestoreOf } from "./counter.ts";
+import { RETRY_FOR_MS } from "./retry.ts";
 
 const DAY_MS = 24 * 3_600_000;
-
-/** How long an increment with an unknown outcome is retried. */
-const RETRY_FOR_MS = DAY_MS / 2;
 
 /**
  * Cost: 2 writes, and 1 delete when the receipt expires; 1 read if it is refused.

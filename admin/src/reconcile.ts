@@ -35,6 +35,7 @@ import {
   validSource,
 } from "../../core/src/index.ts";
 import { adjustBase, commitAdjustment, magnitudeOf, retryAdjustment, sumOf } from "./base.ts";
+import { type CallOptions, endingBy } from "./callOptions.ts";
 import { refuseIfCounted } from "./counted.ts";
 import { type CounterRef, counterDoc } from "./counter.ts";
 import { differenceBeyondRounding } from "./difference.ts";
@@ -43,7 +44,7 @@ import { sourceAggregation } from "./source.ts";
 import { refuseIfBounded } from "./stock.ts";
 
 /** Options of {@link reconcileCounter}. */
-export interface ReconcileCounterOptions {
+export interface ReconcileCounterOptions extends CallOptions {
   /** The source for this call. Default: the one that {@link setCounterSource} has stored. */
   source?: CounterSource;
   /** Whether to compare without a correction. Default `false`. */
@@ -94,6 +95,14 @@ export async function reconcileCounter(
 ): Promise<CounterReconciliation> {
   const dryRun = givenFlag(options, "dryRun");
   const given = hasOption(options, "source") ? validSource(options.source) : undefined;
+  return await endingBy(options, () => reconcile(ref, given, dryRun));
+}
+
+async function reconcile(
+  ref: CounterRef,
+  given: CounterSource | undefined,
+  dryRun: boolean,
+): Promise<CounterReconciliation> {
   const correction = counterDoc(ref).collection(CORRECTIONS).doc();
   let sent = false;
   let timeouts = 0;

@@ -14,6 +14,7 @@ import {
   uniquesPath,
 } from "../../core/src/index.ts";
 import { adjustBase, commitAdjustment, retryAdjustment, sumOf } from "./base.ts";
+import { type CallOptions, endingBy } from "./callOptions.ts";
 import { refuseIfCounted } from "./counted.ts";
 import { type CounterRef, counterDoc, firestoreOf } from "./counter.ts";
 import { latestSnapshot } from "./latestSnapshot.ts";
@@ -21,7 +22,7 @@ import { writeIfUnchanged } from "./precondition.ts";
 import { refuseIfBounded } from "./stock.ts";
 
 /** Options of {@link resetCounter}. */
-export interface ResetCounterOptions {
+export interface ResetCounterOptions extends CallOptions {
   /**
    * Whether the visitors are forgotten, too. Browsers then count their users again, once they have read the counter document:
    * after two minutes at most. Default `false`.
@@ -56,6 +57,10 @@ export async function resetCounter(ref: CounterRef, to: number, options: ResetCo
   validTotal("to", to);
   // First, because it refuses what is no reference.
   counterDoc(ref);
+  await endingBy(options, () => setTotal(ref, to, options));
+}
+
+async function setTotal(ref: CounterRef, to: number, options: ResetCounterOptions): Promise<void> {
   await retryAdjustment(ref, async () => {
     // Before the shards, so that all it has was committed before `at`.
     const summary = options.items ? await ref.firestore.doc(itemSummaryPath(ref.path)).get() : undefined;

@@ -1,6 +1,7 @@
 /** Retries calls to Firestore until their outcome is known, and bounds how long each may take. */
 import { setTimeout as wait } from "node:timers/promises";
 import { codeOf, DEADLINE_EXCEEDED } from "../../core/src/index.ts";
+import { throwIfAborted } from "./callOptions.ts";
 
 /** Cancelled, unknown, deadline exceeded, resource exhausted, aborted, internal, unavailable: the call may have succeeded. */
 const TRANSIENT = [1, 2, 4, 8, 10, 13, 14];
@@ -13,13 +14,14 @@ export function isTransient(error: unknown): boolean {
   return TRANSIENT.includes(codeOf(error) ?? -1) && !String(error).includes("metadata from plugin");
 }
 
-/** The attempt that logs a warning, after half a minute of waits at most. */
-const WARNING_ATTEMPT = 9;
+/** How long a call is retried. */
+export const RETRY_FOR_MS = 12 * 3_600_000;
+
+/** A call without a result for so long logs a warning, and no other call within that time. */
+const WARN_AFTER_MS = 30_000;
 
 /** Waits before the next attempt: exponential backoff with full jitter. */
-export async function backoff(attempt: number, error: unknown): Promise<void> {
-  if (attempt === WARNING_ATTEMPT)
-    console.warn("firestore-tally: a call to Firestore has failed ten times and is still retried.", error);
+export async function backoff(attempt: number): Promise<void> {
   await wait(Math.random() * Math.min(100 * 2 ** attempt, MAX_BACKOFF_MS));
 }
 
@@ -41,14 +43,34 @@ export async function withTimeout<T>(milliseconds: number, call: Promise<T>): Pr
   return await Promise.race([call, expired]).finally(() => clearTimeout(timer));
 }
 
-/** Repeats `attempt` while it fails with an unknown outcome. It must be safe to repeat. */
+/**
+ * Repeats `attempt` while it fails with an unknown outcome, for half a day, or until the signal of the call is aborted. It must be safe to
+ * repeat.
+ */
 export async function retry<T>(attempt: () => Promise<T>): Promise<T> {
-  for (let tries = 0; ; tries++) {
-    try {
-      return await attempt();
-    } catch (error) {
-      if (!isTransient(error)) throw error;
-      await backoff(tries, error);
+  const giveUpAt = Date.now() + RETRY_FOR_MS;
+  let failure: unknown = "no answer";
+  const warning = setTimeout(() => warn(failure), WARN_AFTER_MS);
+  try {
+    for (let tries = 0; ; tries++) {
+      throwIfAborted();
+      try {
+        return await attempt();
+      } catch (error) {
+        if (!isTransient(error) || Date.now() >= giveUpAt) throw error;
+        failure = error;
+      }
+      await backoff(tries);
     }
+  } finally {
+    clearTimeout(warning);
   }
+}
+
+let warnedAt = Number.NEGATIVE_INFINITY;
+
+function warn(failure: unknown): void {
+  if (performance.now() - warnedAt < WARN_AFTER_MS) return;
+  warnedAt = performance.now();
+  console.warn("firestore-tally: a call to Firestore has had no result for 30 seconds, and is still retried.", failure);
 }

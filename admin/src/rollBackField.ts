@@ -49,7 +49,7 @@ export async function rollBackField(
         return amount;
       } catch (error) {
         if (!isPreconditionFailure(error)) throw error;
-        await backoff(tries, error);
+        await backoff(tries);
       }
     }
   });

@@ -1,6 +1,13 @@
 /** The source of truth of a counter, and the query that measures it. */
 import { isDeepStrictEqual } from "node:util";
-import { AggregateField, type AggregateQuery, FieldValue, type Query, Timestamp } from "firebase-admin/firestore";
+import {
+  AggregateField,
+  type AggregateQuery,
+  type DocumentReference,
+  FieldValue,
+  type Query,
+  Timestamp,
+} from "firebase-admin/firestore";
 import {
   type CounterSource,
   codeOf,
@@ -9,12 +16,13 @@ import {
   validSchedule,
   validSource,
 } from "../../core/src/index.ts";
+import { type CallOptions, endingBy } from "./callOptions.ts";
 import { refuseIfCounted } from "./counted.ts";
 import { type CounterRef, counterDoc } from "./counter.ts";
 import { retry } from "./retry.ts";
 
 /** Options of {@link setCounterSource}. */
-export interface CounterSourceOptions {
+export interface CounterSourceOptions extends CallOptions {
   /** Milliseconds between scheduled reconciles, at least five minutes. Default: none is scheduled. */
   every?: number | undefined;
   /** A scheduled reconcile raises an alarm if the absolute drift is larger than this. Default 0. */
@@ -48,15 +56,21 @@ export async function setCounterSource(
 ): Promise<void> {
   const { every, alarmBeyond = 0 } = options;
   const document = counterDoc(ref);
-  if (source === null) {
-    const nothing = { source: FieldValue.delete(), nextReconcileAt: FieldValue.delete() };
-    await retry(() => document.update(nothing)).catch((error) => {
-      if (codeOf(error) !== NOT_FOUND) throw error;
-    });
-    return;
-  }
+  if (source === null) return await endingBy(options, () => removeSource(document));
   const schedule = validSchedule(every && every / 1_000, alarmBeyond);
   const stored = { ...validSource(source), ...schedule };
+  await endingBy(options, () => store(document, stored, every));
+}
+
+async function removeSource(document: DocumentReference): Promise<void> {
+  const nothing = { source: FieldValue.delete(), nextReconcileAt: FieldValue.delete() };
+  await retry(() => document.update(nothing)).catch((error) => {
+    if (codeOf(error) !== NOT_FOUND) throw error;
+  });
+}
+
+/** @param every  milliseconds between scheduled reconciles */
+async function store(document: DocumentReference, stored: object, every: number | undefined): Promise<void> {
   await retry(async () => {
     const known = await document.get();
     refuseIfCounted(known);

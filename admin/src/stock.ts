@@ -21,13 +21,14 @@ import {
   validTake,
 } from "../../core/src/index.ts";
 import { sumOf } from "./base.ts";
+import { type CallOptions, endingBy, withoutSignal } from "./callOptions.ts";
 import { shardUpdate } from "./commit.ts";
 import { type Counter, type CounterRef, counterDoc, firestoreOf, isBoundedIn, refreshShardCount } from "./counter.ts";
 import { createReceipt, newReceipt, receiptExists, unknownOutcome } from "./receipt.ts";
 import { backoff, retry } from "./retry.ts";
 
 /** Options of {@link takeFromCounter}. */
-export interface TakeFromCounterOptions {
+export interface TakeFromCounterOptions extends CallOptions {
   /** What the take counts once for, such as an order, however often and from wherever it is called. `undefined` is refused. */
   once?: string;
 }
@@ -49,7 +50,7 @@ const MAX_TRIES = 20;
  * @returns the units taken
  * @throws CounterError `counter/invalid-amount`, `counter/invalid-once` before any I/O; `counter/sold-out` if fewer are left;
  *         `counter/not-bounded`; `counter/once-conflict` if the `once` has counted an increment; `counter/contention` if the
- *         shards change all the time; `counter/unknown-outcome` without `once`, if Firestore does not answer for half a day, or refuses
+ *         shards change all the time; `counter/unknown-outcome` if the `signal` is aborted, or without `once`, if Firestore does not answer for half a day, or refuses
  *         what it has not answered before
  *
  * @example
@@ -67,8 +68,12 @@ export async function takeFromCounter(
   // First, because it refuses what is no reference.
   counterDoc(ref);
   const counter = ref as Counter;
-  counter._isBounded ||= await readIsBounded(ref);
-  if (!counter._isBounded) throw notBounded(ref);
+  return await endingBy(options, () => take(counter, units, once));
+}
+
+async function take(ref: Counter, units: number, once: string | undefined): Promise<number> {
+  ref._isBounded ||= await readIsBounded(ref);
+  if (!ref._isBounded) throw notBounded(ref);
   const record = once === undefined ? newReceipt(ref) : firestoreOf(ref).doc(entryPath(ref.path, once));
   const create = once === undefined ? createReceipt(record) : createEntry(record, units);
   for (let tries = 0; ; tries++) {
@@ -96,7 +101,7 @@ export async function takeFromCounter(
       const taken = await takenBy(ref, record, units, once);
       if (taken !== undefined) return taken;
       if (tries === MAX_TRIES) throw contention(ref, error);
-      await backoff(tries, error);
+      await backoff(tries);
     }
   }
 }
@@ -170,7 +175,7 @@ export async function refuseLowering(counter: Counter, by: number): Promise<void
   await refreshShardCount(counter);
   if (counter._isBounded === undefined) {
     // One read for all calls that wait.
-    counter._boundedReading ??= readIsBounded(counter).finally(() => {
+    counter._boundedReading ??= withoutSignal(() => readIsBounded(counter)).finally(() => {
       counter._boundedReading = undefined;
     });
     counter._isBounded = await counter._boundedReading;

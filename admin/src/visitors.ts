@@ -12,6 +12,7 @@ import {
   validVisitor,
   visitorHash,
 } from "../../core/src/index.ts";
+import { type CallOptions, endingBy } from "./callOptions.ts";
 import { type Counter, type CounterRef, firestoreOf, refreshShardCount } from "./counter.ts";
 import { retry } from "./retry.ts";
 
@@ -24,15 +25,20 @@ import { retry } from "./retry.ts";
  * repeated after two minutes or 20 increments, or once a second while the counter has no total.
  *
  * @param visitor - a user's uid, as on the web, or any other text, such as a session or an address
- * @throws CounterError `counter/invalid-visitor`
+ * @throws CounterError `counter/invalid-visitor`; `counter/unknown-outcome` if the `signal` is aborted
  *
  * @example
  * ```ts
  * await countVisitor(counter(db, "views:home"), session.id);
  * ```
  */
-export async function countVisitor(ref: CounterRef, visitor: string): Promise<void> {
+export async function countVisitor(ref: CounterRef, visitor: string, options?: CallOptions): Promise<void> {
   validVisitor(visitor);
+  firestoreOf(ref);
+  await endingBy(options, () => addVisitor(ref, visitor));
+}
+
+async function addVisitor(ref: CounterRef, visitor: string): Promise<void> {
   const hash = await visitorHash(visitor);
   const counter = ref as Counter;
   const firestore = firestoreOf(ref);

@@ -34,7 +34,7 @@ export type CounterErrorCode =
   | "counter/permission-denied"
   /** The user has no use of a rate limit left. `retryAfter` tells how long to wait. */
   | "counter/rate-limited"
-  /** On a server, or of a buffer: the increment may or may not count. Repeating it may count it twice. */
+  /** On a server, or of a buffer: what was called for may or may not be done. The message says whether to repeat it. */
   | "counter/unknown-outcome"
   /** A bounded counter has fewer units left than the take asks for. */
   | "counter/sold-out"

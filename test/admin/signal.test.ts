@@ -1,0 +1,102 @@
+/** Calls that are ended by their `signal` while the database gives no answer. */
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  type CallOptions,
+  type CounterRef,
+  counter,
+  countVisitor,
+  deleteCounter,
+  ensureCounter,
+  getExactTotal,
+  incrementCounter,
+  moveIncrements,
+  reconcileCounter,
+  resetCounter,
+  setCounterSource,
+  takeFromCounter,
+  undoIncrement,
+  undoIncrementsOf,
+} from "firestore-tally/admin";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { admin, adminAt } from "../../testkit/clients.ts";
+import { type CuttingProxy, cuttingProxy } from "../../testkit/tcpProxy.ts";
+
+const source = { collection: "signalled" };
+const calls: [name: string, call: (ref: CounterRef, options: CallOptions) => Promise<unknown>][] = [
+  ["incrementCounter with once", (ref, options) => incrementCounter(ref, 1, { once: "order", ...options })],
+  ["undoIncrement", (ref, options) => undoIncrement(ref, "user", options)],
+  ["takeFromCounter", (ref, options) => takeFromCounter(ref, 1, options)],
+  ["countVisitor", (ref, options) => countVisitor(ref, "user", options)],
+  ["ensureCounter", (ref, options) => ensureCounter(ref, { shards: 5, ...options })],
+  ["resetCounter", (ref, options) => resetCounter(ref, 0, options)],
+  ["reconcileCounter", (ref, options) => reconcileCounter(ref, { source, ...options })],
+  ["setCounterSource", (ref, options) => setCounterSource(ref, source, options)],
+  ["setCounterSource with null", (ref, options) => setCounterSource(ref, null, options)],
+  ["deleteCounter", (ref, options) => deleteCounter(ref, options)],
+  ["undoIncrementsOf", (ref, options) => undoIncrementsOf(ref.firestore, "user", options)],
+  ["moveIncrements", (ref, options) => moveIncrements(ref.firestore, "user", "account", options)],
+];
+
+let proxy: CuttingProxy;
+let server: ReturnType<typeof adminAt>;
+beforeAll(async () => {
+  proxy = await cuttingProxy(process.env.FIRESTORE_EMULATOR_HOST as string);
+  server = adminAt(proxy.address);
+});
+afterAll(async () => {
+  await server.close();
+  await proxy.close();
+});
+
+const collection = "unpublished";
+/** Makes calls of the server whose answers are withheld until they have ended, and lets them find out. */
+async function endInSilence(
+  makeCalls: (signal: AbortSignal) => [name: string, call: Promise<unknown>][],
+): Promise<void> {
+  // A connection is open.
+  await server.firestore.doc("any/document").get();
+  proxy.withhold();
+  const start = performance.now();
+  const made = makeCalls(AbortSignal.timeout(300));
+  const isEnded = { code: "counter/unknown-outcome", cause: { name: "TimeoutError" } };
+  await Promise.all(made.map(([name, call]) => expect(call, name).rejects.toMatchObject(isEnded)));
+  expect(performance.now() - start).toBeLessThan(2_000);
+  proxy.cut();
+}
+
+test("calls end with their signal, and make no attempt afterwards", async () => {
+  await endInSilence((signal) =>
+    calls.map(([name, call]) => [name, call(counter(server.firestore, name, { collection }), { signal })]),
+  );
+  // What they have sent is committed or refused by now.
+  await sleep(500);
+  const refs = calls.map(([name]) => counter(admin, name, { collection }));
+  await Promise.all(refs.map((ref) => incrementCounter(ref, 7)));
+  const totals = () => Promise.all(refs.map(getExactTotal));
+  const before = await totals();
+  await sleep(3_000);
+  expect(await totals()).toEqual(before);
+});
+
+test("a commit that calls share goes on, so the others get their answer", async () => {
+  const ref = counter(server.firestore, "shared", { collection });
+  let other: Promise<void> | undefined;
+  await endInSilence((signal) => {
+    const ended = incrementCounter(ref, 1, { signal });
+    other = incrementCounter(ref, 10);
+    return [["incrementCounter", ended]];
+  });
+  await other;
+  expect(await getExactTotal(counter(admin, "shared", { collection }))).toBe(11);
+});
+
+test.each(calls)(
+  "%s does nothing with a signal that was aborted before, and takes nothing else for one",
+  async (name, call) => {
+    const ref = counter(admin, `${name}:before`, { collection });
+    const reason = new Error("too late");
+    await expect(call(ref, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    await expect(call(ref, { signal: 5_000 as never })).rejects.toMatchObject({ code: "counter/invalid-option" });
+    expect(await admin.doc(ref.path).listCollections()).toEqual([]);
+  },
+);
