@@ -6,6 +6,7 @@ import { counter as webCounter } from "../../../client/src/web/counter.ts";
 import * as web from "../../../client/src/web/increment.ts";
 import { FieldValue } from "../model/adminSdk.ts";
 import { call } from "../mutations/mutation.ts";
+import { isEnded } from "../oracle/onceIncrements.ts";
 import type { Caller, Handlers, Processes } from "./processes.ts";
 import type { Watches } from "./watches.ts";
 
@@ -46,10 +47,13 @@ export function increments(
     add({ server, counter, by }) {
       const { process, firestore } = processes.server(server);
       const acknowledge = oracle.increments.begin(process, counter, by);
-      // Every simulated failure is transient, so this call must not fail.
+      // Every simulated failure is transient, so only its signal ends this call.
       admin
-        .incrementCounter(adminCounter(firestore, counter), by)
-        .then(acknowledge, (error) => oracle.fail("completion", `${process.name} gives up: ${error}`));
+        .incrementCounter(adminCounter(firestore, counter), by, { signal: processes.signal() })
+        .then(acknowledge, (error) => {
+          if (isEnded(error)) acknowledge("ended");
+          else oracle.fail("completion", `${process.name} gives up: ${error}`);
+        });
     },
     like({ client, counter, once }) {
       const caller = processes.client(client);
@@ -66,12 +70,16 @@ export function increments(
     addOnce({ server, counter, once }) {
       const caller = processes.server(server);
       const ref = adminCounter(caller.firestore, counter);
-      inOrder(caller, false, [counter, once, true], () => admin.incrementCounter(ref, 1, { once }));
+      inOrder(caller, false, [counter, once, true], () =>
+        admin.incrementCounter(ref, 1, { once, signal: processes.signal() }),
+      );
     },
     undoOnce({ server, counter, once }) {
       const caller = processes.server(server);
       const ref = adminCounter(caller.firestore, counter);
-      inOrder(caller, false, [counter, once, false], () => admin.undoIncrement(ref, once));
+      inOrder(caller, false, [counter, once, false], () =>
+        admin.undoIncrement(ref, once, { signal: processes.signal() }),
+      );
     },
     /** A write without Tally's package, by a writer that does not know the shard count. */
     bareWrite({ counter, shard, by }) {

@@ -27,6 +27,12 @@ type ActionOf<Does extends Action["does"], One = Action> = One extends Action
 /** What callers do for each of some kinds of actions. */
 export type Handlers<Does extends Action["does"]> = { readonly [One in Does]: (action: ActionOf<One>) => void };
 
+/** One call of so many has a signal, by the millisecond in which it is made. */
+const SIGNALLED = 4;
+
+/** When the signal is aborted, in microseconds. */
+const PATIENCE = 3_000_000;
+
 export class Processes {
   readonly network: Network;
   readonly oracle: Oracle;
@@ -70,6 +76,15 @@ export class Processes {
     const process = this.start(name);
     const firestore = new AdminFirestore(new Connection(this.network, process)) as unknown as RealAdminFirestore;
     return { process, firestore, lastCall: Promise.resolve() };
+  }
+
+  /** Of some calls of servers: it is aborted after a few seconds, whatever they have done. */
+  signal(): AbortSignal | undefined {
+    const { scheduler } = this.network;
+    if (Math.floor(scheduler.now / 1_000) % SIGNALLED !== 0) return undefined;
+    const controller = new AbortController();
+    scheduler.after(PATIENCE, () => controller.abort());
+    return controller.signal;
   }
 
   start(name: string): Process {

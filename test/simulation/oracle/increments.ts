@@ -14,6 +14,8 @@ class Ledger {
   acknowledged = 0;
   /** Calls that have not returned. */
   readonly pending = new Set<{ by: number }>();
+  /** The amounts of calls that their signal has ended. */
+  readonly ended: number[] = [];
 }
 
 /** A process's write of a shard. */
@@ -45,14 +47,15 @@ export class IncrementCheck {
     this.#fail = fail;
   }
 
-  /** A process calls for an increment. @returns records the acknowledgement */
-  begin(process: Process, counter: string, by: number): () => void {
+  /** A process calls for an increment. @returns records the acknowledgement, or that a signal has ended the call: then it may count or not */
+  begin(process: Process, counter: string, by: number): (outcome?: unknown) => void {
     const ledger = this.#ledger(counter, process);
     const call = { by };
     ledger.pending.add(call);
-    return () => {
+    return (outcome) => {
       ledger.pending.delete(call);
-      ledger.acknowledged += by;
+      if (outcome === "ended") ledger.ended.push(by);
+      else ledger.acknowledged += by;
     };
   }
 
@@ -101,14 +104,15 @@ export class IncrementCheck {
   /** Every call has returned, unless its process died, and each counted exactly as often as its caller was told. */
   atEnd(): void {
     for (const [counter, ledgers] of this.#ledgers) {
-      for (const [process, { committed, acknowledged, pending }] of ledgers) {
+      for (const [process, { committed, acknowledged, pending, ended }] of ledgers) {
         const extra = committed - acknowledged;
         if (pending.size > 0 && !process.isDead) {
           this.#fail("completion", `calls of ${process.name} to increment ${counter} have not returned`);
         }
         const repeatable = this.#deletedMarks(process, counter).map(({ by }) => by);
-        if (!subsetSums([...[...pending].map(({ by }) => by), ...repeatable]).has(extra)) {
-          const unknown = [...pending].map(({ by }) => by).join(", ") || "nothing";
+        const unsure = [...[...pending].map(({ by }) => by), ...ended];
+        if (!subsetSums([...unsure, ...repeatable]).has(extra)) {
+          const unknown = unsure.join(", ") || "nothing";
           this.#fail(
             "I5",
             `${process.name} added ${committed} to ${counter}; acknowledged: ${acknowledged}, outcome unknown: ${unknown}`,

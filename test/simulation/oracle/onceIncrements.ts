@@ -14,6 +14,15 @@ interface OnceState {
   /** Calls that have not returned yet. */
   pending: number;
   wasUndone: boolean;
+  /** Whether a signal has ended one of the calls, so that its commit may arrive at any time. */
+  wasEnded: boolean;
+  /** Whether a signal has ended the latest of the calls that have returned. */
+  isUnknown: boolean;
+}
+
+/** Whether a signal has ended a call. */
+export function isEnded(error: unknown): boolean {
+  return (error as { code?: unknown }).code === "counter/unknown-outcome";
 }
 
 export class OnceIncrementCheck {
@@ -48,6 +57,8 @@ export class OnceIncrementCheck {
       callers: new Set<Process>(),
       pending: 0,
       wasUndone: false,
+      wasEnded: false,
+      isUnknown: false,
     };
     this.#states.set(name, state);
     state.callers.add(process);
@@ -59,10 +70,16 @@ export class OnceIncrementCheck {
         state.pending--;
         if (number < state.latestReturned) return;
         state.counts = counts;
+        state.isUnknown = false;
         state.latestReturned = number;
       },
       failed: (error) => {
         state.pending--;
+        if (isEnded(error)) {
+          state.wasEnded = true;
+          state.isUnknown ||= number > state.latestReturned;
+          return;
+        }
         // Two devices may contradict each other, and then one of them is rejected. So may a user who does not wait.
         if (state.callers.size === 1 && number === state.callsBegun && this.#deletedAt(counter) === 0)
           this.#fail("I8", `${process.name} was rejected for ${name}: ${error}`);
@@ -78,13 +95,13 @@ export class OnceIncrementCheck {
    *                      was undone meanwhile, and nothing in the database could prevent that.
    */
   atEnd(exists: (counter: string, once: string) => boolean, arrivedLate: boolean): void {
-    for (const [name, { counts, callers, pending, wasUndone }] of this.#states) {
+    for (const [name, { counts, callers, pending, wasUndone, wasEnded, isUnknown }] of this.#states) {
       const [counter = "", once = ""] = name.split("/");
       // A deletion also removes entries that were reported as counted.
       if (this.#deletedAt(counter) > 0) continue;
       const areAlive = [...callers].every((process) => !process.isDead);
       if (areAlive && pending > 0) this.#fail("completion", `a call for ${name} has not returned`);
-      if (wasUndone && arrivedLate) continue;
+      if (isUnknown || (wasUndone && (arrivedLate || wasEnded))) continue;
       if (callers.size === 1 && pending === 0 && exists(counter, once) !== counts) {
         this.#fail("I8", `${once} was reported to ${counts ? "count" : "not count"} in ${counter}`);
       }
