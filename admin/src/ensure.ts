@@ -1,5 +1,5 @@
 /** Creates a counter that does not exist, and reserves shards for a crowd. */
-import { FieldValue, Timestamp, type Transaction } from "firebase-admin/firestore";
+import { FieldValue, Timestamp, type Transaction, type WriteBatch } from "firebase-admin/firestore";
 import {
   ALREADY_EXISTS,
   BASE_SHARD,
@@ -17,6 +17,7 @@ import {
 } from "../../core/src/index.ts";
 import { type CallOptions, endingBy } from "./callOptions.ts";
 import { type CounterRef, counterDoc, shardDoc } from "./counter.ts";
+import { wake } from "./publish.ts";
 import { validTotal } from "./reset.ts";
 import { retry } from "./retry.ts";
 
@@ -157,10 +158,7 @@ function reservation(shards: number, holdFor: number): { reservation: Reservatio
   return { reservation: { shards, until: Timestamp.fromMillis(Date.now() + holdFor) } };
 }
 
-/**
- * Writes `shardCount` for the clients, and the reservation, which the functions apply with each publish. The write of `base`
- * triggers the functions, because a quiet counter is polled too rarely for shards whose writes trigger nothing.
- */
+/** Writes `shardCount` for the clients, and the reservation, which the functions apply with each publish. */
 async function reserveShards(ref: CounterRef, shards: number, holdFor: number): Promise<void> {
   await retry(() =>
     ref.firestore.runTransaction(async (transaction) => {
@@ -171,8 +169,7 @@ async function reserveShards(ref: CounterRef, shards: number, holdFor: number): 
         { ...reservation(shards, holdFor), shardCount },
         { mergeFields: ["reservation", "shardCount"] },
       );
-      const trigger = { shard: BASE_SHARD, writes: FieldValue.increment(1), at: FieldValue.serverTimestamp() };
-      transaction.set(shardDoc(ref, BASE_SHARD), { count: FieldValue.increment(0), ...trigger }, { merge: true });
+      wake(transaction as unknown as WriteBatch, ref);
     }),
   );
 }

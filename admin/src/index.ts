@@ -41,6 +41,7 @@ export { type IncrementOptions, incrementCounter, incrementCounterIn, undoIncrem
 export type { RateLimitResult } from "./keyLimiter.ts";
 export type { RateLimitOptions } from "./leaseDecision.ts";
 export { getCounterRank, getTopCounters, type ListCountersOptions, type ListedCounter, listCounters } from "./list.ts";
+export { publishCounter } from "./publish.ts";
 export { type RateLimiter, rateLimiter } from "./rateLimiter.ts";
 export {
   type CounterSnapshot,

@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { FieldValue } from "firebase-admin/firestore";
-import { counter, incrementCounter } from "firestore-tally/admin";
+import { counter, getExactTotal, incrementCounter, publishCounter } from "firestore-tally/admin";
 import { expect, test } from "vitest";
 import { parseMirrors } from "../../core/src/index.ts";
 import { aggregate } from "../../functions/src/counter/aggregate.ts";
@@ -12,6 +12,7 @@ import { readCounter } from "../../functions/src/counter/counterDocument.ts";
 import { toMillis } from "../../functions/src/counter/time.ts";
 import { FEATURES } from "../../functions/src/features/features.ts";
 import { admin, adminAt } from "../../testkit/clients.ts";
+import { logged } from "../../testkit/deployedFunctions.ts";
 import { inProcessBackend } from "../../testkit/inProcessBackend.ts";
 import { startMeter } from "../../testkit/meter.ts";
 import { readPublished } from "../../testkit/storedCounter.ts";
@@ -29,6 +30,42 @@ test.concurrent("a missing document is not created; once created, it gets its fi
   await incrementCounter(views, 4);
   await until(async () => (await target.get()).get("stats.total") === 5, "the mirror");
   expect((await target.get()).data()).toEqual({ ...document, stats: { other: "kept", total: 5 } });
+});
+
+test.concurrent("publishCounter brings the total back into a document that was made since, or was written by hand", async () => {
+  const target = admin.doc("mirrors/remade");
+  const views = counter(admin, "mirrored:remade");
+  const shows = (total: unknown) => until(async () => (await target.get()).get("stats.total") === total, `${total}`);
+  await incrementCounter(views, 3);
+  await until(async () => (await readPublished(views.id))?.total === 3, "the total");
+  await target.set({ title: "made later" });
+  await publishCounter(views);
+  await shows(3);
+  await target.set({ title: "made anew" });
+  await publishCounter(views);
+  await shows(3);
+  await target.update({ "stats.total": 100 });
+  await publishCounter(views);
+  await shows(3);
+  // A later publish finds nothing to write.
+  await target.update({ "stats.total": 100 });
+  await incrementCounter(views, 1);
+  await shows(4);
+  expect((await target.get()).data()).toEqual({ title: "made anew", stats: { total: 4 } });
+  expect(await getExactTotal(views)).toBe(4);
+});
+
+test.concurrent("a text in the place of the field's map stays, and the counter is published", async () => {
+  const target = admin.doc("mirrors/text");
+  const views = counter(admin, "mirrored:text");
+  await target.set({ stats: "none" });
+  await incrementCounter(views);
+  await until(async () => (await readPublished(views.id))?.total === 1, "the total");
+  expect((await target.get()).data()).toEqual({ stats: "none" });
+  expect(logged("could not mirror a total")).toContainEqual(expect.objectContaining({ counter: views.id }));
+  await target.set({ stats: {} });
+  await publishCounter(views);
+  await until(async () => (await target.get()).get("stats.total") === 1, "the mirror");
 });
 
 // ── The backend's own code ────────────────────────────────────────────────────────────────────────────────────────

@@ -1,6 +1,6 @@
 /** What one commit of a publish holds. That Firestore keeps its preconditions is for `test/`. */
 
-import { type DocumentReference, type FieldPath, FieldValue } from "firebase-admin/firestore";
+import { type DocumentReference, FieldPath, FieldValue, Timestamp } from "firebase-admin/firestore";
 import { logger } from "firebase-functions/logger";
 import { describe, expect, test, vi } from "vitest";
 import { parseMirrors } from "../../../core/src/index.ts";
@@ -25,9 +25,22 @@ const document = {
 const cleared = { ...document, windows: FieldValue.delete(), minuteInHistory: FieldValue.delete() };
 const config = { ...defaults, direct: false, mirrors: parseMirrors("likes=posts/{name}.stats.likes", "MIRRORS") };
 
+/** The document of the mirror has a map `stats`, unless something else is in its place. */
+function fieldOf(stats: unknown, field: FieldPath): unknown {
+  const likes = new FieldPath("stats", "likes");
+  if (typeof stats === "object") return field.isEqual(likes) ? (stats as { likes?: unknown } | null)?.likes : stats;
+  return field.isEqual(likes) ? undefined : stats;
+}
+
 /** Publishes over a counter document as it was read. @returns the commits, and whether the last one passed */
 async function publishing(
-  over: Partial<{ published: Published; isStored: boolean; mirrored: number; mirroredIn: string; stored: unknown }>,
+  over: Partial<{
+    published: Published;
+    isStored: boolean;
+    mirrored: number;
+    mirroredIn: string | null;
+    stats: unknown;
+  }>,
   ...more: (number | typeof config)[]
 ) {
   const outcomes = more.filter((one) => typeof one === "number");
@@ -37,7 +50,7 @@ async function publishing(
     id: path.slice(path.lastIndexOf("/") + 1),
     path,
     firestore: { batch, doc: at },
-    get: async () => ({ ref: at(path), exists: true, updateTime, get: () => stored }),
+    get: async () => ({ ref: at(path), exists: true, updateTime, get: (field: FieldPath) => fieldOf(stats, field) }),
     collection: (name: string) => ({ doc: (id: string) => at(`${path}/${name}/${id}`) }),
   });
   function batch() {
@@ -59,7 +72,7 @@ async function publishing(
     };
     return { create: put("create"), update: put("update"), set: put("set"), commit };
   }
-  const { published, isStored = published !== undefined, mirrored = 0, mirroredIn, stored = mirrored } = over;
+  const { published, isStored = published !== undefined, mirrored = 0, mirroredIn, stats = { likes: mirrored } } = over;
   const state = {
     ref: at("counters/likes:42") as DocumentReference,
     updateTime: isStored ? updateTime : undefined,
@@ -146,9 +159,24 @@ describe("the mirror of a counter", () => {
       { ...cleared, mirrored: 43, mirroredIn: "posts/42 stats.likes" },
       { lastUpdateTime: updateTime },
     ];
-    expect(commits).toEqual([[recorded, ["update", "posts/42", expect.anything(), 43]]]);
+    // On the condition that `stats` still is a map.
+    const guarded = { lastUpdateTime: updateTime };
+    expect(commits).toEqual([[recorded, ["update", "posts/42", expect.anything(), 43, guarded]]]);
     const shown = { published: { ...idle, total: 43 }, mirrored: 43, mirroredIn: "posts/42 stats.likes" };
     expect(mirrored((await publishing(shown)).commits)).toEqual([false]);
+    const looked = await publishing({ ...shown, mirroredIn: null });
+    expect(mirrored(looked.commits)).toEqual([true]);
+  });
+
+  test.each([["a text"], [null], [[1, 2]], [Timestamp.now()]])("never replaces %j by a map", async (stats) => {
+    const log = vi.spyOn(logger, "write").mockReturnValue();
+    for (const parameter of ["MIRRORS", "BRIDGE"] as const) {
+      const mirrors = parseMirrors("likes=posts/{name}.stats.likes", parameter);
+      const { commits, isPublished } = await publishing({ published: idle, stats }, { ...config, mirrors });
+      expect([mirrored(commits), isPublished]).toEqual([[false], true]);
+    }
+    expect(log).toHaveBeenCalledTimes(2);
+    log.mockRestore();
   });
 
   test("gets what it does not show yet, if old apps add to the field, too", async () => {
@@ -161,20 +189,23 @@ describe("the mirror of a counter", () => {
       FieldValue.increment(3),
       { lastUpdateTime: updateTime },
     ]);
-    const gone = await publishing({ published: idle, mirrored: 40, stored: "none" }, bridged);
+    const gone = await publishing({ published: idle, mirrored: 40, stats: {} }, bridged);
     expect(gone.commits[0]?.[1]?.[3 as never]).toBe(43);
     const behind = await publishing({ published: { ...idle, total: 43 }, mirrored: 40 }, bridged);
     expect(mirrored(behind.commits)).toEqual([true]);
     const shown = await publishing({ published: idle, mirrored: 43 }, bridged);
     expect(mirrored(shown.commits)).toEqual([false]);
+    const looked = await publishing({ published: idle, mirrored: 43, mirroredIn: null }, bridged);
+    expect(looked.commits[0]?.[1]?.[3 as never]).toEqual(FieldValue.increment(0));
     const elsewhere = await publishing({ published: idle, mirrored: 43, mirroredIn: "posts/42 likes" }, bridged);
     expect(elsewhere.commits[0]?.[1]?.[3 as never]).toEqual(FieldValue.increment(43));
   });
 
   test("is skipped if its document is missing or full, and never delays the publish", async () => {
     const log = vi.spyOn(logger, "write").mockReturnValue();
+    const mirrors = parseMirrors("likes=posts/{name}.likes", "MIRRORS");
     for (const code of [5, 3]) {
-      const { commits, isPublished } = await publishing({ published: idle }, code);
+      const { commits, isPublished } = await publishing({ published: idle }, { ...config, mirrors }, code);
       expect([mirrored(commits), isPublished]).toEqual([[true, false], true]);
     }
     // A document that is missing is an ordinary thing; one that is full is not.

@@ -12,6 +12,10 @@ function mirroredTotal(fields: Fields | undefined): unknown {
   return fields?.posts ?? (fields?.stats as Fields | undefined)?.views;
 }
 
+function pageOf(counter: string): string {
+  return Object.entries(MIRRORED).find(([, name]) => name === counter)?.[0] ?? "";
+}
+
 /** How long a publish may take. A publish does not write to a page that was created after it began. */
 const LONGEST_PUBLISH: Micros = 120_000_000;
 
@@ -46,12 +50,17 @@ export class MirrorCheck {
    * @param isLeftOut  whether the functions have failed to write it
    */
   checkPublish(counter: string, total: unknown, time: Micros, isLeftOut: boolean): void {
-    const [page = ""] = Object.entries(MIRRORED).find(([, name]) => name === counter) ?? [];
+    const page = pageOf(counter);
     const known = this.#pages.get(page);
     if (!known || time - known.createdAt < LONGEST_PUBLISH || known.total === total)
       return void this.#late.delete(page);
     this.#late.add(page);
     if (!isLeftOut) this.#fail("I1", `${counter} publishes ${total}, its mirror has ${known.total}`);
+  }
+
+  /** The counter was deleted. Its mirror keeps the last total. */
+  forget(counter: string): void {
+    this.#late.delete(pageOf(counter));
   }
 
   /** Every task has run. */

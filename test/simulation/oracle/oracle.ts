@@ -273,6 +273,7 @@ export class Oracle {
       state.lastReset = 0;
       this.#freshness.forget(counter);
       this.lateness.forget(counter);
+      this.mirrors.forget(counter);
     }
     for (const { after } of changes) {
       if (isCounter(after.path, this.#config))

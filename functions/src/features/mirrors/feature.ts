@@ -18,15 +18,15 @@ import { mirrorsPlan } from "./mirrorsPlan.ts";
 
 declare module "../../counter/types.ts" {
   interface CounterState {
-    /** The part of the sum of the shards that the mirror shows, and which field that is. */
+    /** The part of the sum of the shards that the mirror shows, and which field that is; `null`: the field is to be looked at. */
     readonly mirrored: number;
-    readonly mirroredIn: string | undefined;
+    readonly mirroredIn: string | null | undefined;
   }
 }
 
 /**
- * Cost: 1 write if the total has changed; 1 read of a bridged mirror if it does not show the total. The mirror is skipped if its document
- * is missing or full. The next publish tries again.
+ * Cost: 1 write if the total has changed; and 1 read, for a bridged mirror or a field in a map, if it does not show the total. The mirror is
+ * skipped if its document is missing or full, or has another value in the place of a map. The next publish tries again.
  */
 export const mirrors: Feature = {
   ...mirrorsPlan,
@@ -38,12 +38,18 @@ export const mirrors: Feature = {
     if (!mirror) return { fields: {} };
     const document = state.ref.firestore.doc(mirror.document);
     const field = new FieldPath(...mirror.field);
-    const shown = mirror.isBridged ? await document.get() : undefined;
-    if (shown?.exists === false) return { fields: {} };
+    // A write of `stats.total` would replace a text `stats` by a map.
+    const shown = mirror.isBridged || mirror.field.length > 1 ? await document.get() : undefined;
+    if (shown && !hasPlace(shown, mirror.field)) {
+      if (shown.exists) logError(CANNOT_HOLD, { counter: state.ref.id, document: mirror.document });
+      return { fields: {} };
+    }
     return {
       fields: { mirrored: next.total, mirroredIn: mirrorName(mirror) },
       addTo(batch) {
-        if (shown) addToField(batch, shown, field, next.total, amountShown(state.mirrored, state.mirroredIn, mirror));
+        const amount = amountShown(state.mirrored, state.mirroredIn, mirror);
+        if (mirror.isBridged && shown) addToField(batch, shown, field, next.total, amount);
+        else if (shown) batch.update(document, field, next.total, unchanged(shown));
         else batch.update(document, field, next.total);
       },
     };
@@ -55,9 +61,21 @@ export const mirrors: Feature = {
     // A missing document is ordinary, and is not logged.
     if (codeOf(error) !== INVALID_ARGUMENT) return;
     const document = mirrorTarget(ref.id, config.mirrors)?.document;
-    logError("could not mirror a total: its document cannot hold it", { counter: ref.id, document, error });
+    logError(CANNOT_HOLD, { counter: ref.id, document, error });
   },
 };
+
+const CANNOT_HOLD = "could not mirror a total: its document cannot hold it";
+
+/** Whether a document exists, with maps or nothing where the field's parents are. */
+function hasPlace(document: DocumentSnapshot, field: readonly string[]): boolean {
+  const parents = field.slice(0, -1).map((_, index) => document.get(new FieldPath(...field.slice(0, index + 1))));
+  return document.exists && parents.every((parent) => parent === undefined || isMap(parent));
+}
+
+function isMap(value: unknown): boolean {
+  return typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+}
 
 /** The mirror of a counter, unless it shows the total. */
 function mirrorToWrite(state: CounterState, total: number, config: Config): MirrorTarget | undefined {
@@ -66,7 +84,9 @@ function mirrorToWrite(state: CounterState, total: number, config: Config): Mirr
   if (!mirror) return undefined;
   const shown = amountShown(mirrored, mirroredIn, mirror);
   // Where the last publish was made without the mirror, its document may have been made anew.
-  const isCertain = mirror.isBridged || (mirroredIn === mirrorName(mirror) && published?.total === shown);
+  const isCertain = mirror.isBridged
+    ? mirroredIn !== null
+    : mirroredIn === mirrorName(mirror) && published?.total === shown;
   return isCertain && total === shown ? undefined : mirror;
 }
 
