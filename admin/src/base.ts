@@ -86,7 +86,7 @@ export async function retryAdjustment<T>({ id }: CounterRef, attempt: () => Prom
 function contention(id: string, cause: unknown): CounterError {
   return new CounterError(
     "counter/contention",
-    `shards/base of "${id}" was written each time before this call could write it; count in whole units, because fractions are added there, and do not reset or reconcile the counter from several servers all the time`,
+    `what this call changes of "${id}", such as shards/base, was written each time before it could be; count in whole units, because fractions are added there, and do not reset or reconcile the counter from several servers all the time`,
     cause,
   );
 }

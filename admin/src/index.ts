@@ -37,6 +37,7 @@ export type { CallOptions } from "./callOptions.ts";
 export { type CounterRef, counter } from "./counter.ts";
 export { type DeleteCounterOptions, deleteCounter } from "./delete.ts";
 export { type EnsureCounterOptions, ensureCounter } from "./ensure.ts";
+export { forgetVisitors } from "./forgetVisitors.ts";
 export { type IncrementOptions, incrementCounter, incrementCounterIn, undoIncrement } from "./increment.ts";
 export type { RateLimitResult } from "./keyLimiter.ts";
 export type { RateLimitOptions } from "./leaseDecision.ts";

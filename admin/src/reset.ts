@@ -6,27 +6,22 @@ import {
   type ItemSummaryDocument,
   isBounded,
   itemSummaryPath,
-  Sketch,
   shardsPath,
-  sketchPath,
   type TopItemsDocument,
   topItemsPath,
-  uniquesPath,
 } from "../../core/src/index.ts";
 import { adjustBase, commitAdjustment, retryAdjustment, sumOf } from "./base.ts";
 import { type CallOptions, endingBy } from "./callOptions.ts";
 import { refuseIfCounted } from "./counted.ts";
 import { type CounterRef, counterDoc, firestoreOf } from "./counter.ts";
+import { addForgetting } from "./forgetVisitors.ts";
 import { latestSnapshot } from "./latestSnapshot.ts";
 import { writeIfUnchanged } from "./precondition.ts";
 import { refuseIfBounded } from "./stock.ts";
 
 /** Options of {@link resetCounter}. */
 export interface ResetCounterOptions extends CallOptions {
-  /**
-   * Whether the visitors are forgotten, too. Browsers then count their users again, once they have read the counter document:
-   * after two minutes at most. Default `false`.
-   */
+  /** Whether the visitors are forgotten, too, at the same instant. Default `false`. Without the total: `forgetVisitors`. */
   visitors?: boolean | undefined;
   /** Whether the top items begin anew, at the same instant. Default `false`. */
   items?: boolean | undefined;
@@ -70,7 +65,7 @@ async function setTotal(ref: CounterRef, to: number, options: ResetCounterOption
     await refuseIfBounded(ref, "a reset");
     const batch = ref.firestore.batch();
     adjustBase(batch, ref, shards, to - sumOf(shards) - directCountOf(counter));
-    if (options.visitors) await forgetVisitors(batch, ref);
+    if (options.visitors) await addForgetting(batch, ref);
     if (summary) forgetItems(batch, ref, summary, shards.readTime);
     await commitAdjustment(batch);
   });
@@ -89,25 +84,7 @@ async function readShardsAndDocument(ref: CounterRef) {
 }
 
 /**
- * Empties the sketch instead of deleting it, so that the commit of a merge that has read no sketch fails. If a merge has
- * changed the sketch since it was read, the reset begins again: the merge may have brought visitors of buckets that this
- * listing lacks. Browsers see by `uniquesResetAt` that their memory is out of date.
- */
-async function forgetVisitors(batch: WriteBatch, ref: CounterRef): Promise<void> {
-  const sketch = await ref.firestore.doc(sketchPath(ref.path)).get();
-  const buckets = await ref.firestore.collection(uniquesPath(ref.path)).get();
-  for (const bucket of buckets.docs) batch.delete(bucket.ref);
-  // A visitor in a new bucket after the listing stays for the next merge.
-  const asOf = buckets.readTime;
-  const { format, bytes } = new Sketch().serialize();
-  const empty = { format, bytes: Buffer.from(bytes), uniques: 0, buckets: 16, asOf };
-  writeIfUnchanged(batch, sketch, empty);
-  const published = { uniques: 0, uniquesAsOf: asOf, uniqueFloor: 0, uniqueBuckets: 16 };
-  batch.set(counterDoc(ref), { ...published, uniquesResetAt: asOf }, { merge: true });
-}
-
-/**
- * Empties the summary, as {@link forgetVisitors} does the sketch. A merge leaves out the items that still wait and were committed
+ * Empties the summary, as {@link addForgetting} does the sketch. A merge leaves out the items that still wait and were committed
  * until `resetAt`, so the reset need not read them.
  *
  * @param at  the instant at which the shards were listed: the total discards increments until then, too

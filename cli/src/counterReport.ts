@@ -183,7 +183,7 @@ function warningsOf(
   }
   if (difference !== 0 && latest === undefined) {
     warnings.push(
-      "a shard was deleted by hand, or the total was changed by hand: an increment of a server publishes a correct total",
+      "a shard was deleted by hand, or the total was changed by hand: `npx firestore-tally publish` publishes the sum",
     );
   }
   if (malformed.length > 0) warnings.push("shards whose count is not a number are in no total: set it to a number");

@@ -1,8 +1,9 @@
 /** `delete`: deletes counters and everything below them but receipts, which expire. Cost: 1 read and 1 delete per document; 1 read for each named id. */
-import { type CounterRef, deleteCounter } from "../../admin/src/index.ts";
-import { counterDoc, extentOf } from "../../admin/src/internal.ts";
+import { deleteCounter } from "../../admin/src/index.ts";
+import { extentOf } from "../../admin/src/internal.ts";
 import type { CommandContext } from "./commandContext.ts";
 import { confirm } from "./confirm.ts";
+import { counterExists } from "./counterExists.ts";
 import { forEachCounter } from "./forEachCounter.ts";
 import { ItemError, succeeded, throwIfIncomplete } from "./forEachItem.ts";
 import { formatWhole, pluralize } from "./format.ts";
@@ -36,7 +37,7 @@ export async function deleteCounters(context: CommandContext, options: Selection
   const run = await forEachCounter<Deleted>(context, selection, {
     label: "Deleting",
     work: async (ref, onProgress) => {
-      if (isNamed && !(await exists(ref))) throw new ItemError("does not exist");
+      if (isNamed && !(await counterExists(ref))) throw new ItemError("does not exist");
       let deleted = 0;
       await deleteCounter(ref, {
         onProgress: (done, all) => {
@@ -55,11 +56,6 @@ export async function deleteCounters(context: CommandContext, options: Selection
       `${pluralize(run.outcomes.filter(succeeded).length, "counter")} deleted, ${pluralize(documents, "document")}.`,
     );
   throwIfIncomplete(run);
-}
-
-/** Whether a counter has a document, or anything below that is deleted with it. */
-async function exists(ref: CounterRef): Promise<boolean> {
-  return (await counterDoc(ref).get()).exists || (await extentOf(ref)).parts.length > 0;
 }
 
 async function describe(context: CommandContext, selection: Selection): Promise<string> {

@@ -151,10 +151,18 @@ Exit codes: 0 done, 1 failed or declined, 2 wrong usage, 130 interrupted.`,
     )
     .argument("<id>", "the counter")
     // Without --, -5 would be parsed as an option.
-    .addArgument(new Argument("<total>", "the new total; put a negative one after --").argParser(parseNumber))
-    .option("--visitors", "forget the visitors, too; browsers then count their users again")
+    .addArgument(
+      new Argument(
+        "[total]",
+        "the new total, or none to forget the visitors alone; put a negative one after --",
+      ).argParser(parseNumber),
+    )
+    .option("--visitors", "forget the visitors; browsers then count their users again")
     .action(onDatabase(async () => (await import("./reset.ts")).reset))
-    .addHelpText("after", examples("reset visits:today 0", "reset --yes balance:alice -- -5"));
+    .addHelpText(
+      "after",
+      examples("reset visits:today 0", "reset views:home --visitors", "reset --yes balance:alice -- -5"),
+    );
 
   program
     .command("fold")
@@ -170,6 +178,20 @@ Exit codes: 0 done, 1 failed or declined, 2 wrong usage, 130 interrupted.`,
     .option("--after <id>", "resume after this counter")
     .action(onDatabase(async () => (await import("./fold.ts")).fold))
     .addHelpText("after", examples("fold views:home", "fold --group views --quiet-for 3600"));
+
+  program
+    .command("publish")
+    .summary("publish counters again, and write their mirrors")
+    .description(
+      "Has the functions publish counters again. Then a field that MIRRORS names shows the total again, if its document was made " +
+        "later, or written by hand.",
+    )
+    .argument("[ids...]", "the counters")
+    .option("--group <group>", "all counters of a group")
+    .option("--ungrouped", "all counters whose ids have no colon")
+    .option("--after <id>", "resume after this counter")
+    .action(onDatabase(async () => (await import("./publish.ts")).publish))
+    .addHelpText("after", examples("publish likes:post42", "publish --group likes"));
 
   program
     .command("exchange")

@@ -2,10 +2,16 @@
  * `reset`: sets a counter's total, and forgets its visitors if asked. Cost: 1 read per shard and 8 more, 2 writes, and that of the
  * visitors.
  */
-import { getExactTotal, type ResetCounterOptions, resetCounter } from "../../admin/src/index.ts";
+import {
+  type CounterRef,
+  forgetVisitors,
+  getExactTotal,
+  type ResetCounterOptions,
+  resetCounter,
+} from "../../admin/src/index.ts";
 import { counterDoc, refuseIfCounted } from "../../admin/src/internal.ts";
 import type { CommandContext } from "./commandContext.ts";
-import { CommandError } from "./commandError.ts";
+import { CommandError, WRONG_USAGE } from "./commandError.ts";
 import { confirm } from "./confirm.ts";
 import { escapeControls } from "./escape.ts";
 import { resumeCommand } from "./forEachItem.ts";
@@ -17,9 +23,14 @@ export async function reset(
   context: CommandContext,
   { visitors }: ResetCounterOptions,
   id: string,
-  total: number,
+  total: number | undefined,
 ): Promise<void> {
   const ref = context.ref(id);
+  if (total === undefined) {
+    if (!visitors)
+      throw new CommandError(WRONG_USAGE, "name the new total, or add --visitors to forget the visitors alone");
+    return await forget(context, ref);
+  }
   // First, because nobody should confirm what is refused.
   refuseIfCounted(await counterDoc(ref).get());
   const before = await getExactTotal(ref);
@@ -43,4 +54,12 @@ export async function reset(
   );
   if (after === undefined) print(paint("dim", "The counter was reset; it could not be read afterwards."));
   else if (after !== total) print(paint("dim", "Increments made during the reset count in full."));
+}
+
+/** Cost: that of the visitors. */
+async function forget(context: CommandContext, ref: CounterRef): Promise<void> {
+  await confirm(context, { action: `Forget the visitors of ${ref.id}` });
+  await forgetVisitors(ref);
+  if (context.json) printJson({ ...context.target, id: ref.id });
+  else print(`${escapeControls(ref.id)}: its visitors are forgotten. The total stays.`);
 }

@@ -118,6 +118,7 @@ export function healthyFacts(changes: Partial<ProjectFacts> = {}): ProjectFacts 
     },
     ...sampleOf([sampled()]),
     regions: { value: [] },
+    mirrors: { value: [] },
     reads: 10,
     ...changes,
   };

@@ -37,6 +37,19 @@ describe("reset", () => {
     expect(await json("reset", "--yes", "visits:today", "--", "-5")).toMatchObject({ before: 100, after: -5 });
   });
 
+  test("forgets the visitors alone, if no total is named", async () => {
+    await make("visits:today", [5]);
+    await db.doc("counters/visits:today/tallyVisitors/3").set({ visitors: ["3f"] });
+    expect((await run("reset", "visits:today", "--yes")).stderr).toMatch(/name the new total, or add --visitors/);
+    const { exitCode, stdout } = await run("reset", "visits:today", "--visitors", "--yes");
+    expect({ exitCode, stdout }).toEqual({
+      exitCode: 0,
+      stdout: "visits:today: its visitors are forgotten. The total stays.\n",
+    });
+    expect(await shards("visits:today")).toEqual({ 0: 5 });
+    expect((await db.collection("counters/visits:today/tallyVisitors").get()).empty).toBe(true);
+  });
+
   test("succeeds even if the new total cannot be read", async () => {
     await make("visits:today", [5]);
     let isReset = false;
@@ -71,6 +84,21 @@ test("a counter of documents is neither reconciled, with any source or none, nor
   const { exitCode, stderr } = await run("reset", "comments:42", "0", "--yes");
   expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: `error: ${reason}` });
   expect(await shards("comments:42")).toEqual({});
+});
+
+test("publish has the functions look at a counter and its mirror again, and makes no counter", async () => {
+  await make("likes:a", [5]);
+  await db.doc("counters/likes:a").update({ mirrored: 5, mirroredIn: "posts/a likes" });
+  const { exitCode, stderr } = await run("publish", "likes:a", "likes:typo");
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain("likes:typo: does not exist");
+  expect((await db.doc("counters/likes:a").get()).data()).toMatchObject({ mirrored: 5, mirroredIn: null });
+  expect(await shards("likes:a")).toEqual({ 0: 5, base: 0 });
+  expect(await shards("likes:typo")).toEqual({});
+  expect(await run("publish", "--group", "likes")).toMatchObject({
+    exitCode: 0,
+    stdout: "1 counter will be published within a few seconds.\n",
+  });
 });
 
 describe("fold", () => {

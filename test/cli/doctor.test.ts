@@ -93,7 +93,7 @@ test("finds each fault of a counter, with its remedy, and nothing else", async (
   const faults: [id: string, remedy: RegExp, spoil: (document: DocumentReference) => Promise<unknown>, shards?: 30][] =
     [
       ["counter-changed", /reset/, (document) => document.collection("shards").doc("2").delete()],
-      ["counter-damaged", /increment of a server/, (document) => document.update({ asOf: minutesAgo(-60) })],
+      ["counter-damaged", /firestore-tally publish/, (document) => document.update({ asOf: minutesAgo(-60) })],
       ["poll-lost", /sweep/, (document) => document.update({ nextPollAt: minutesAgo(30) }), 30],
       [
         "shards-malformed",
@@ -187,6 +187,24 @@ test("finds a field that stands still since no parameter names it", async () => 
   ]);
   setParameters({ MIRRORS: "likes=posts/{name}.likes" });
   expect(await examine()).toEqual([]);
+});
+
+test("finds documents that do not show the total of their counter", async () => {
+  setParameters({ MIRRORS: "likes=posts/{name}.stats.likes, members:{team}:{room}=teams/{team}/rooms/{room}.members" });
+  await make("members:a:b", [4]);
+  await db.doc("posts/post42").set({ stats: { likes: 15 } });
+  await db.doc("teams/a/rooms/b").set({ members: 4 });
+  // Without a counter, there is nothing to show.
+  await db.doc("posts/quiet").set({});
+  expect(await examine()).toEqual([]);
+  await db.doc("posts/post42").set({ stats: "none" });
+  await db.doc("teams/a/rooms/b").set({ members: 3 });
+  const [finding, ...others] = await examine();
+  expect(others).toEqual([]);
+  expect(finding).toMatchObject({ id: "mirror-differs", severity: "warning" });
+  expect(finding?.problem).toContain("stats.likes of posts/post42 (nothing instead of 15)");
+  expect(finding?.problem).toContain("members of teams/a/rooms/b (3 instead of 4)");
+  expect(finding?.remedy).toContain("npx firestore-tally publish likes:post42 members:a:b");
 });
 
 describe("regions", () => {

@@ -1,13 +1,17 @@
 /** Unique visitors, from the clients of both SDKs through the rules and the deployed functions to the estimate. */
 import { FieldValue } from "firebase-admin/firestore";
 import { counter, countVisitor, getCounter, getUniques, incrementCounter, onCounter } from "firestore-tally";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   countVisitor as countOnServer,
+  deleteCounter,
+  forgetVisitors,
+  getExactTotal,
   getUniques as getOnServer,
+  incrementCounter as incrementOnServer,
+  resetCounter,
   counter as serverCounter,
-} from "firestore-tally/admin";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { deleteCounter, resetCounter } from "../../admin/src/index.ts";
+} from "../../admin/src/index.ts";
 import { hashRank, Sketch, type StoredSketch, visitorHash } from "../../core/src/index.ts";
 import { toTimestamp } from "../../functions/src/counter/fields.ts";
 import { toMillis } from "../../functions/src/counter/time.ts";
@@ -167,6 +171,19 @@ describe("a counter with visitors", () => {
       return (await uniques(id)) === 1;
     }, "the visitor to be counted again");
     stop();
+  });
+
+  test.concurrent("forgets its visitors while it is incremented, and loses no increment", async () => {
+    const ref = serverCounter(admin, "views:forgotten");
+    await countOnServer(ref, "someone");
+    await settles(ref.id, 1);
+    const increments = Array.from({ length: 300 }, (_, n) => incrementOnServer(ref, 1, { once: `${n}` }));
+    for (let n = 0; n < 3; n++) await forgetVisitors(ref);
+    await Promise.all(increments);
+    expect(await getExactTotal(ref)).toBe(300);
+    expect(await uniques(ref.id)).toBe(0);
+    const sketch = (await admin.doc(`${ref.path}/tallySketches/uniques`).get()).data() as StoredSketch;
+    expect(Sketch.parse(sketch).estimate()).toBe(0);
   });
 
   test.concurrent("is deleted with its visitors", async () => {

@@ -39,7 +39,7 @@ export async function tallyProblems(cloud: Cloud, json: FirebaseJson | undefined
       declared: { value: declaredDatabase(json, database) },
       shippedRules: { value: readShipped("firestore.rules") },
       shippedIndexes: { value: JSON.parse(readShipped("firestore.indexes.json")) },
-      ...{ plan: NO_DATA, counters: NO_DATA, regions: NO_DATA, appCheck: NO_DATA },
+      ...{ plan: NO_DATA, counters: NO_DATA, regions: NO_DATA, mirrors: NO_DATA, appCheck: NO_DATA },
     });
     return [...findings.map(({ problem, remedy }) => `${problem} → ${remedy}`), ...needlesslyPublic(cloud, deployment)];
   });

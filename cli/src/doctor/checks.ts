@@ -10,6 +10,7 @@ import type { ProjectFacts } from "./facts.ts";
 import type { Finding } from "./finding.ts";
 import { checkFunctions } from "./functionChecks.ts";
 import { checkExemptions, checkGroupIndexes, checkIndexes, checkPlan, checkTtl } from "./indexChecks.ts";
+import { checkMirrors } from "./mirrorChecks.ts";
 import { checkParameters } from "./parameterChecks.ts";
 import { checkGrants, checkQueue, checkSweep, checkTasks } from "./queueChecks.ts";
 import { checkRules } from "./rulesChecks.ts";
@@ -53,6 +54,7 @@ const CHECKS: readonly Check[] = [
   checkCounters,
   checkWaiting,
   checkExchange,
+  checkMirrors,
 ];
 
 /** Errors first. */

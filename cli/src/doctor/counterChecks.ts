@@ -75,7 +75,7 @@ const stuck: Check = {
     errorFinding(
       "counter-stuck",
       `${names(found)} ${have(found)} writes older than a minute that are not published`,
-      "look at the log of the functions; the next write of a shard publishes them (`npx firestore-tally inspect` shows one counter)",
+      "look at the log of the functions, then run `npx firestore-tally publish` for them (`inspect` shows one counter)",
     ),
 };
 
@@ -131,7 +131,7 @@ const changedByHand: Check = {
     errorFinding(
       "counter-changed",
       `${names(found)} ${have(found)} a total that is not the sum of the shards, without a later write: a shard was deleted, or the total was changed by hand`,
-      "an increment of a server publishes the sum; to set a total, use `npx firestore-tally reset`",
+      "`npx firestore-tally publish` publishes the sum; `reset` sets a total",
     ),
 };
 
@@ -142,7 +142,7 @@ const fromFuture: Check = {
     errorFinding(
       "counter-damaged",
       `${names(found)} ${have(found)} a total that is no number, or is dated in the future: the document was written by hand`,
-      "an increment of a server publishes over it; let no server write counter documents",
+      "`npx firestore-tally publish` publishes over it; let no server write counter documents",
     ),
 };
 

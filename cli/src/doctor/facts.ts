@@ -34,8 +34,19 @@ export interface ProjectFacts {
   readonly counters: Fact<CounterSample>;
   /** The exchanges of these counters between this region and the others; empty without other regions. */
   readonly regions: Fact<readonly Exchange[]>;
+  /** Of some documents that mirror totals. */
+  readonly mirrors: Fact<readonly MirroredTotal[]>;
   /** What reading them has cost. */
   readonly reads: number;
+}
+
+/** What a document shows of a counter, and the published total, at one instant. */
+export interface MirroredTotal {
+  readonly counter: string;
+  readonly document: string;
+  readonly field: string;
+  readonly shown: unknown;
+  readonly total: unknown;
 }
 
 /** What the Firebase CLI deploys (https://firebase.google.com/docs/reference/firestore/indexes). */

@@ -23,7 +23,7 @@ import { readFailedTasks, readGrants, readQueue, readSweepJob } from "./readSche
 
 export type DeployedFacts = Omit<
   ProjectFacts,
-  "target" | "shippedRules" | "shippedIndexes" | "declared" | "plan" | "counters" | "regions" | "reads"
+  "target" | "shippedRules" | "shippedIndexes" | "declared" | "plan" | "counters" | "regions" | "mirrors" | "reads"
 >;
 
 const RULES = "firebaserules.googleapis.com";

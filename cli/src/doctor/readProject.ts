@@ -11,6 +11,7 @@ import { readApis } from "./readApis.ts";
 import { readCounters } from "./readCounters.ts";
 import { readEmulators } from "./readEmulators.ts";
 import type { ReadMeter } from "./readMeter.ts";
+import { mirrorsOf, readMirrors } from "./readMirrors.ts";
 import { readPlan } from "./readPlan.ts";
 import { readRegions } from "./readRegions.ts";
 
@@ -52,6 +53,10 @@ export async function readProject(
     async () => (others ? await readRegions(context, others, ids, meter) : []),
     (error) => toCommandError(error).message,
   );
+  const mirrors = await factOf(
+    () => readMirrors(context, mirrorsOf({ ...deployed, target }), meter),
+    (error) => toCommandError(error).message,
+  );
   const facts = {
     target,
     shippedRules,
@@ -61,6 +66,7 @@ export async function readProject(
     counters,
     plan,
     regions,
+    mirrors,
     reads: meter.reads,
   };
   if (!["rules", "database", "functions", "counters"].some((name) => "value" in facts[name as "rules"]))

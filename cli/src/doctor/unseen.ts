@@ -24,6 +24,7 @@ export function unseenOf(facts: ProjectFacts): Unseen[] {
     ["App Check", facts.appCheck],
     ["counters", facts.counters],
     ["other regions", facts.regions],
+    ["mirrors", facts.mirrors],
   ];
   return parts.flatMap(([part, fact]) => ("unseen" in fact ? [{ part, reason: fact.unseen }] : []));
 }

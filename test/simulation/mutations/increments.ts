@@ -64,7 +64,7 @@ export const incrementMutations: Record<string, Mutation> = {
   "each try has a receipt of its own": {
     ...receipts(those(isReceipt, (write) => ({ ...write, path: `${write.path}${Math.random()}` }))),
     breaks: ["I5", "I12"],
-    seed: 31,
+    seed: 88,
   },
   "increments made while a commit is pending are dropped": {
     ...combined(async (writes) => writes.map(() => 0)),
@@ -74,7 +74,7 @@ export const incrementMutations: Record<string, Mutation> = {
   "increments made while a commit is pending count as one": {
     ...combined(changingAmounts(() => 1)),
     breaks: ["I5"],
-    seed: 36,
+    seed: 99,
   },
   "a server that has committed once never commits again": {
     ...later(() => new Promise(() => {})),
@@ -105,7 +105,7 @@ export const incrementMutations: Record<string, Mutation> = {
   "an undo without its entry's precondition": {
     ...committing("server", isUndo, withoutPreconditions),
     breaks: ["I8"],
-    seed: 72,
+    seed: 185,
   },
   "a call with `once` does not wait for the one before": {
     call: async (action, make) => {

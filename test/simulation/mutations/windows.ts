@@ -33,7 +33,7 @@ export const windowMutations: Record<string, Mutation> = {
     readTime: (at, { collection }, { name }) =>
       name.startsWith("instance") && collection.endsWith("/shards") ? at - 1_000_000 : at,
     breaks: ["I11"],
-    seed: 14,
+    seed: 47,
   },
   "a reset counts as increments": {
     ...committing("reset", ({ data = {} }) => "adjusted" in data, withoutField("adjusted")),

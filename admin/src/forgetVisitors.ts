@@ -1,0 +1,50 @@
+/** Forgets who has visited a counter. */
+import type { WriteBatch } from "firebase-admin/firestore";
+import { Sketch, sketchPath, uniquesPath } from "../../core/src/index.ts";
+import { commitAdjustment, retryAdjustment } from "./base.ts";
+import { type CallOptions, endingBy } from "./callOptions.ts";
+import { type CounterRef, counterDoc, firestoreOf } from "./counter.ts";
+import { writeIfUnchanged } from "./precondition.ts";
+
+/**
+ * Forgets the visitors of a counter: the hashes that are kept of them, and `uniques`. The total stays. Browsers then count their users again,
+ * once they have read the counter document: after two minutes at most.
+ *
+ * Cost: 1 read and 2 writes, and 1 read and 1 delete per bucket of visitors, up to 272. Again, after a pause, if visitors were merged in
+ * between.
+ *
+ * @throws CounterError `counter/unknown-outcome` if the `signal` is aborted; then call it again
+ *
+ * @example
+ * ```ts
+ * await forgetVisitors(counter(db, "views:home"));
+ * ```
+ */
+export async function forgetVisitors(ref: CounterRef, options?: CallOptions): Promise<void> {
+  const firestore = firestoreOf(ref);
+  await endingBy(options, () =>
+    retryAdjustment(ref, async () => {
+      const batch = firestore.batch();
+      await addForgetting(batch, ref);
+      await commitAdjustment(batch);
+    }),
+  );
+}
+
+/**
+ * Empties the sketch instead of deleting it, so that the commit of a merge that has read no sketch fails. If a merge has
+ * changed the sketch since it was read, the commit of this batch fails: the merge may have brought visitors of buckets that this
+ * listing lacks. Browsers see by `uniquesResetAt` that their memory is out of date.
+ */
+export async function addForgetting(batch: WriteBatch, ref: CounterRef): Promise<void> {
+  const sketch = await ref.firestore.doc(sketchPath(ref.path)).get();
+  const buckets = await ref.firestore.collection(uniquesPath(ref.path)).get();
+  for (const bucket of buckets.docs) batch.delete(bucket.ref);
+  // A visitor in a new bucket after the listing stays for the next merge.
+  const asOf = buckets.readTime;
+  const { format, bytes } = new Sketch().serialize();
+  const empty = { format, bytes: Buffer.from(bytes), uniques: 0, buckets: 16, asOf };
+  writeIfUnchanged(batch, sketch, empty);
+  const published = { uniques: 0, uniquesAsOf: asOf, uniqueFloor: 0, uniqueBuckets: 16 };
+  batch.set(counterDoc(ref), { ...published, uniquesResetAt: asOf }, { merge: true });
+}

@@ -1,0 +1,112 @@
+/** What is stored about a user, and what is left of it when the account is deleted: docs/guide.md, "Deleted accounts". */
+
+import { inspect } from "node:util";
+import { collection, doc } from "firebase/firestore";
+import type { CollectionReference, DocumentData } from "firebase-admin/firestore";
+import {
+  counter as clientCounter,
+  countVisitor,
+  incrementCounter,
+  takeFromCounter,
+  withRateLimit,
+} from "firestore-tally";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import {
+  counter,
+  deleteCounter,
+  ensureCounter,
+  forgetVisitors,
+  getCounter,
+  getExactTotal,
+  incrementCounter as incrementOnServer,
+  rateLimiter,
+  undoIncrementsOf,
+} from "../../admin/src/index.ts";
+import { commitTogether, receiptOf } from "../../admin/src/internal.ts";
+import { visitorHash } from "../../core/src/index.ts";
+import { admin, type Client, client, signIn } from "../../testkit/clients.ts";
+import { loadRules, OPEN_RULES, withPolicy } from "../../testkit/rules.ts";
+import { until } from "../../testkit/until.ts";
+import { withLimits } from "../rules/limitedRules.ts";
+
+const project = process.env.GCLOUD_PROJECT as string;
+const NOTES = { name: "notes", limit: 2, per: 60_000, burst: 5 };
+const MATCH = "match /notes/{note} { allow create: if isWithinLimit('notes', 2, 60000, 5); }";
+
+let page: Client;
+let uid: string;
+beforeAll(async () => {
+  const rules = withPolicy(OPEN_RULES, "function isBounded() {\n        return counterGroup() == 'tickets';\n      }");
+  await loadRules(project, withLimits(rules, "true", MATCH));
+  page = client();
+  uid = await signIn(page);
+});
+afterAll(async () => {
+  await page.close();
+  await loadRules(project, OPEN_RULES);
+});
+
+/** The bytes of a sketch, as digits. */
+const bytesIn = ({ bytes }: DocumentData) => (bytes instanceof Uint8Array ? Buffer.from(bytes).toString("hex") : "");
+
+/** The paths of all documents of the database that name the user, by the uid or its hash. */
+async function documentsAbout(...names: readonly string[]): Promise<string[]> {
+  const found: string[] = [];
+  const search = async (parts: readonly CollectionReference[]): Promise<void> => {
+    for (const part of parts) {
+      // Missing documents are listed, too, if they have collections.
+      for (const document of await part.listDocuments()) {
+        const fields = (await document.get()).data() ?? {};
+        const text = inspect([document.path, fields, bytesIn(fields)], { depth: null, maxArrayLength: null });
+        if (names.some((name) => text.includes(name))) found.push(document.path);
+        await search(await document.listCollections());
+      }
+    }
+  };
+  await search(await admin.listCollections());
+  return found.toSorted();
+}
+
+test("after a deletion, only what the guide names is left of a user, and each of it can be deleted", async () => {
+  const [views, likes, tickets, score] = ["views:seen", "likes:seen", "tickets:seen", `score:${uid}`].map((id) =>
+    counter(admin, `${id}`),
+  );
+  if (!views || !likes || !tickets || !score) throw new Error("unreachable");
+  const here = (ref: { id: string }) => clientCounter(page.db, ref.id);
+  await ensureCounter(tickets, { initial: 10, bounded: true });
+  await incrementCounter(here(likes), 1, { once: uid });
+  await takeFromCounter(here(tickets), 2, { once: uid });
+  await incrementOnServer(counter(admin, "orders:seen"), 3, { once: uid });
+  await Promise.all([incrementCounter(here(views)), countVisitor(here(views), uid)]);
+  await incrementCounter(here(score));
+  const note = doc(collection(page.db, "notes"));
+  await withRateLimit(note, { ...NOTES, uid }, (batch) => batch.set(note, {}));
+  await rateLimiter(admin, "calls", { limit: 5, per: 3_600_000 }).take(uid);
+  // An event that the function `ingest` gets.
+  const event = { receipt: receiptOf(views, uid), counts: [{ counter: views, by: 1, visitor: uid }] };
+  await commitTogether([event], Date.now() + 10_000);
+  await until(async () => (await getCounter(views)).uniques === 1, "the visitor");
+
+  const hash = await visitorHash(uid);
+  const everything = () => documentsAbout(uid, hash);
+  const entries = (await everything()).filter((path) => path.includes("/tallyEntries/"));
+  expect(entries).toHaveLength(3);
+  await undoIncrementsOf(admin, uid);
+  expect(await Promise.all([likes, tickets].map(getExactTotal))).toEqual([0, 10]);
+  const left = await everything();
+  const ofCounters = left.filter((path) => path.startsWith("counters/") && !path.includes(score.id));
+  // The hash, where visitors wait to be merged, and where they are merged.
+  for (const path of ofCounters)
+    expect(path).toMatch(/^counters\/views:seen\/(tallyVisitors\/\w+|tallySketches\/uniques)$/);
+  expect(ofCounters).toContain("counters/views:seen/tallySketches/uniques");
+  expect(left.filter((path) => !path.startsWith("counters/"))).toEqual([
+    `tallyLimits/notes/tallyUses/${uid}`,
+    `tallyServerLimits/calls/tallyKeys/${uid}`,
+  ]);
+
+  await forgetVisitors(views);
+  await deleteCounter(score);
+  for (const path of await everything()) if (/^tally(Server)?Limits\//.test(path)) await admin.doc(path).delete();
+  const receipts = /^counters\/score:[^/]+(\/tallyReceipts\/|$)/;
+  expect((await everything()).filter((path) => !receipts.test(path))).toEqual([]);
+});
