@@ -3,7 +3,7 @@
  * since the last build it does nothing.
  */
 import { execFile } from "node:child_process";
-import { copyFileSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, globSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { type BuildOptions, build, type Metafile, type Plugin } from "esbuild";
@@ -71,13 +71,13 @@ function namesOf(path: string): string[] {
   return [...new Set(names.map((name) => name.trim()))].filter((name) => name && !name.startsWith("type "));
 }
 
-for (const folder of ["client/dist", "client/types", "client/samples"])
+for (const folder of ["client/dist", "client/types", "client/samples", "client/ops"])
   rmSync(folder, { recursive: true, force: true });
 await Promise.all([buildDeclarations(), buildCode()]);
 // What users deploy is part of the client package.
 for (const file of ["LICENSE", "firestore.rules", "firestore.indexes.json"]) copyFileSync(file, `client/${file}`);
-mkdirSync("client/samples");
-for (const file of readdirSync("cli/samples")) copyFileSync(`cli/samples/${file}`, `client/samples/${file}`);
+cpSync("cli/samples", "client/samples", { recursive: true });
+cpSync("ops", "client/ops", { recursive: true });
 copyFileSync("LICENSE", "functions/LICENSE");
 recordBuild();
 

@@ -14,7 +14,7 @@ const INPUTS = [
   "scripts/{build,buildRecord,declarations,entries}.ts",
   "{package-lock,tsconfig,package,firestore.indexes}.json",
   "{LICENSE,firestore.rules}",
-  "cli/samples/*",
+  "{cli/samples,ops}/**/*",
 ];
 
 const OUTPUTS = [
@@ -22,7 +22,7 @@ const OUTPUTS = [
   "client/types/**/*",
   "functions/lib/**/*",
   "web/dist/**/*",
-  "client/{LICENSE,firestore.*,samples/*}",
+  "client/{LICENSE,firestore.*,{samples,ops}/**/*}",
 ];
 
 /** Whether nothing has changed since the last build: neither what it reads, nor what it has written. */

@@ -78,7 +78,7 @@ export async function getExactTotal(ref: CounterRef): Promise<number> {
 
 /**
  * The history of a counter: its state at the end of each minute, hour or day, in order. The functions keep it. The last point
- * is the current state.
+ * is the current state. If nothing was published in the range, that is the one point, at `from`.
  *
  * Where a point is missing, nothing was published in that step. Of the groups in `HISTORY`, hours are kept, and minutes of a counter
  * that is written at least once in the longest interval (`MAX_INTERVAL_SECONDS`), both for `HISTORY_DAYS`.

@@ -24,7 +24,7 @@ export interface CounterHistoryOptions {
 
 /** The state of a counter at one instant: the last publish of a minute, an hour or a day. */
 export interface CounterHistoryPoint {
-  /** The instant for which `total` and `writes` are exact: within the step, usually near its end. */
+  /** An instant for which `total` and `writes` are exact: within the step, usually near its end. */
   readonly at: Date;
   /** The sum of all increments committed at or before `at`. */
   readonly total: number;
@@ -65,7 +65,8 @@ export function historyRange({ from, to, step }: CounterHistoryOptions): [first:
 }
 
 /**
- * The points in a time range, in order, at most one for each step.
+ * The points in a time range, in order, at most one for each step. If the counter was last published before the range, its state then is the
+ * one point, at the beginning of the range.
  *
  * @param counter  the fields of the counter document, read before the history
  * @param history  the fields of the history documents
@@ -79,6 +80,7 @@ export function historyPoints(
   const points = states.flatMap((state): [step: string | number, CounterHistoryPoint][] => {
     if (!state?.asOf) return [];
     const point = pointOf(state, state.asOf);
+    if (state === counter && point.at < from) return [[0, { ...pointOf(state, state.asOf, from), rate: 0 }]];
     const isInRange = point.at >= from && point.at <= to;
     return isInRange ? [[stepOf(point.at, step, state.windows?.timeZone), point]] : [];
   });
@@ -101,9 +103,13 @@ function dayOf(at: Date, timeZone = "UTC"): string {
   }
 }
 
-function pointOf(state: Partial<HistoryState<TimestampFields>>, asOf: TimestampFields): CounterHistoryPoint {
+/** @param at  the time of the point, if not that of the state */
+function pointOf(
+  state: Partial<HistoryState<TimestampFields>>,
+  { seconds, nanoseconds }: TimestampFields,
+  at = new Date(seconds * 1_000 + Math.floor(nanoseconds / 1e6)),
+): CounterHistoryPoint {
   const { total = 0, writes = 0, rate = 0, shardCount = 1, publishes = 0 } = state;
-  const at = new Date(asOf.seconds * 1_000 + Math.floor(asOf.nanoseconds / 1e6));
   return { at, total, writes, rate, shardCount, publishes, windows: windowTotals(state.windows, +at) };
 }
 

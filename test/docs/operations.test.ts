@@ -134,7 +134,9 @@ describe("the alert policies", () => {
       // Half an hour at least.
       alertStrategy: { autoClose: expect.toSatisfy((text: string) => Number(/^(\d+)s$/.exec(text)?.[1]) >= 1_800) },
     });
-    expect(sections).toContain(/docs\/operations\.md#([\w-]+)$/.exec(policy.documentation.content)?.[1]);
+    expect(sections).toContain(
+      / https:\/\/github\.com\/[\w/-]+\/docs\/operations\.md#([\w-]+)$/.exec(policy.documentation.content)?.[1],
+    );
   });
 
   test("use each log-based metric", () => {

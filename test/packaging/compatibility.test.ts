@@ -48,10 +48,18 @@ test("the client package has the code, the types, the rules and the indexes, a r
 }, async () => {
   const { folder } = await appOf(newest);
   const filesIn = (part: string) => readdirSync(`${folder}/node_modules/firestore-tally/${part}`).sort();
-  const documents = ["LICENSE", "README.md", "firestore.indexes.json", "firestore.rules", "package.json", "samples"];
+  const documents = [
+    "LICENSE",
+    "README.md",
+    "firestore.indexes.json",
+    "firestore.rules",
+    "ops",
+    "package.json",
+    "samples",
+  ];
   expect(filesIn(".")).toEqual([...documents, "dist"].sort());
   const code = [".js", ".js.map", ".cjs", ".cjs.map"].flatMap((ending) =>
-    ["admin", "beacon", "index", "react", "serverTime", "testing", "totals", "whyRefused"].map(
+    ["admin", "beacon", "index", "react", "recovery", "serverTime", "testing", "totals", "whyRefused"].map(
       (entry) => entry + ending,
     ),
   );

@@ -41,7 +41,7 @@ export const mirrors: Feature = {
     // A write of `stats.total` would replace a text `stats` by a map.
     const shown = mirror.isBridged || mirror.field.length > 1 ? await document.get() : undefined;
     if (shown && !hasPlace(shown, mirror.field)) {
-      if (shown.exists) logError(CANNOT_HOLD, { counter: state.ref.id, document: mirror.document });
+      if (shown.exists) reportUnfit(state, mirror.document);
       return { fields: {} };
     }
     return {
@@ -57,15 +57,16 @@ export const mirrors: Feature = {
   isRefused: (error, state, next, config: Config) =>
     [NOT_FOUND, INVALID_ARGUMENT].includes(codeOf(error) ?? 0) &&
     mirrorToWrite(state, next.total, config) !== undefined,
-  wasLeftOut(error, { ref }, config: Config) {
+  wasLeftOut(error, state, config: Config) {
     // A missing document is ordinary, and is not logged.
-    if (codeOf(error) !== INVALID_ARGUMENT) return;
-    const document = mirrorTarget(ref.id, config.mirrors)?.document;
-    logError(CANNOT_HOLD, { counter: ref.id, document, error });
+    if (codeOf(error) === INVALID_ARGUMENT)
+      reportUnfit(state, mirrorTarget(state.ref.id, config.mirrors)?.document, error);
   },
 };
 
-const CANNOT_HOLD = "could not mirror a total: its document cannot hold it";
+function reportUnfit({ ref }: CounterState, document: string | undefined, error?: unknown): void {
+  logError("could not mirror a total: its document cannot hold it", { counter: ref.id, document, error });
+}
 
 /** Whether a document exists, with maps or nothing where the field's parents are. */
 function hasPlace(document: DocumentSnapshot, field: readonly string[]): boolean {
