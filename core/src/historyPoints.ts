@@ -80,7 +80,8 @@ export function historyPoints(
   const points = states.flatMap((state): [step: string | number, CounterHistoryPoint][] => {
     if (!state?.asOf) return [];
     const point = pointOf(state, state.asOf);
-    if (state === counter && point.at < from) return [[0, { ...pointOf(state, state.asOf, from), rate: 0 }]];
+    if (state === counter && point.at < from)
+      return [[0, { ...point, at: from, rate: 0, windows: windowTotals(state.windows, +from) }]];
     const isInRange = point.at >= from && point.at <= to;
     return isInRange ? [[stepOf(point.at, step, state.windows?.timeZone), point]] : [];
   });
@@ -103,13 +104,9 @@ function dayOf(at: Date, timeZone = "UTC"): string {
   }
 }
 
-/** @param at  the time of the point, if not that of the state */
-function pointOf(
-  state: Partial<HistoryState<TimestampFields>>,
-  { seconds, nanoseconds }: TimestampFields,
-  at = new Date(seconds * 1_000 + Math.floor(nanoseconds / 1e6)),
-): CounterHistoryPoint {
+function pointOf(state: Partial<HistoryState<TimestampFields>>, asOf: TimestampFields): CounterHistoryPoint {
   const { total = 0, writes = 0, rate = 0, shardCount = 1, publishes = 0 } = state;
+  const at = new Date(asOf.seconds * 1_000 + Math.floor(asOf.nanoseconds / 1e6));
   return { at, total, writes, rate, shardCount, publishes, windows: windowTotals(state.windows, +at) };
 }
 
