@@ -12,6 +12,7 @@ import {
 } from "../../core/src/index.ts";
 import { type CounterRef, counterDoc, firestoreOf } from "./counter.ts";
 import { type CounterSnapshot, snapshotOf } from "./read.ts";
+import { inTime } from "./retry.ts";
 
 /** One of several counters: its id and its last published total. */
 export interface ListedCounter extends CounterSnapshot {
@@ -49,7 +50,7 @@ export async function listCounters(
 ): Promise<ListedCounter[]> {
   const { limit = 100, after } = options;
   const all = groupIn(firestore, collectionOf(options), group).orderBy("__name__").limit(limit);
-  const { docs } = await (after === undefined ? all : all.startAfter(after)).get();
+  const { docs } = await inTime((after === undefined ? all : all.startAfter(after)).get());
   return docs.map(listed);
 }
 
@@ -75,7 +76,7 @@ export async function getTopCounters(
   const { limit = 10 } = options;
   const all = groupIn(firestore, collectionOf(options), group);
   const ordered = rankingFields(options).reduce((query, field) => query.orderBy(field, "desc"), all);
-  const { docs, readTime } = await ordered.limit(limit).get();
+  const { docs, readTime } = await inTime(ordered.limit(limit).get());
   return withCurrentWindow(docs, options, readTime.toMillis()).map(listed);
 }
 
@@ -90,7 +91,7 @@ export async function getTopCounters(
  * ```
  */
 export async function getCounterRank(ref: CounterRef, options: CounterRankOptions = {}): Promise<number | undefined> {
-  const document = await counterDoc(ref).get();
+  const document = await inTime(counterDoc(ref).get());
   const fields = rankingFields(options);
   const ranked = fields.at(-1) as string;
   if (
@@ -104,7 +105,7 @@ export async function getCounterRank(ref: CounterRef, options: CounterRankOption
     group,
   );
   const { limit = Number.POSITIVE_INFINITY } = options;
-  const rank = (await above.orderBy(ranked, "desc").count().get()).data().count + 1;
+  const rank = (await inTime(above.orderBy(ranked, "desc").count().get())).data().count + 1;
   return rank <= limit ? rank : undefined;
 }
 

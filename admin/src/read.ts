@@ -18,6 +18,7 @@ import {
 } from "../../core/src/index.ts";
 import { type CounterRef, counterDoc, firestoreOf } from "./counter.ts";
 import { latestSnapshot } from "./latestSnapshot.ts";
+import { inTime } from "./retry.ts";
 import { sumShards } from "./sum.ts";
 
 /** A total and the instant it is exact for. */
@@ -32,7 +33,7 @@ export type CounterSnapshot = CounterSnapshotBase<Timestamp>;
  * ```
  */
 export async function getCounter(ref: CounterRef): Promise<CounterSnapshot> {
-  return snapshotOf(await counterDoc(ref).get());
+  return snapshotOf(await inTime(counterDoc(ref).get()));
 }
 
 /**
@@ -46,7 +47,7 @@ export async function getCounter(ref: CounterRef): Promise<CounterSnapshot> {
 export async function getCounters(refs: readonly CounterRef[]): Promise<CounterSnapshot[]> {
   const [first] = refs;
   if (!first) return [];
-  return (await firestoreOf(first).getAll(...refs.map(counterDoc))).map(snapshotOf);
+  return (await inTime(firestoreOf(first).getAll(...refs.map(counterDoc)))).map(snapshotOf);
 }
 
 /**
@@ -64,6 +65,10 @@ export async function getCounters(refs: readonly CounterRef[]): Promise<CounterS
  * ```
  */
 export async function getExactTotal(ref: CounterRef): Promise<number> {
+  return await inTime(exactTotal(ref));
+}
+
+async function exactTotal(ref: CounterRef): Promise<number> {
   const firestore = firestoreOf(ref);
   const { path } = ref;
   const latest = await latestSnapshot();
@@ -99,10 +104,10 @@ export async function getCounterHistory(
   options: CounterHistoryOptions,
 ): Promise<CounterHistoryPoint[]> {
   const [first, last] = historyRange(options);
-  const counter = await counterDoc(ref).get();
+  const counter = await inTime(counterDoc(ref).get());
   const history = counterDoc(ref).collection(HISTORY);
   const name = FieldPath.documentId();
-  const { docs } = await history.where(name, ">=", first).where(name, "<=", last).get();
+  const { docs } = await inTime(history.where(name, ">=", first).where(name, "<=", last).get());
   return historyPoints(
     counter.data(),
     docs.map((doc) => doc.data()),
@@ -142,7 +147,7 @@ export function snapshotOf(document: DocumentSnapshot): CounterSnapshot {
  * ```
  */
 export async function getIncremented(ref: CounterRef, once: string): Promise<boolean> {
-  return (await entryDoc(ref, once).get()).exists;
+  return (await inTime(entryDoc(ref, once).get())).exists;
 }
 
 /**

@@ -14,6 +14,14 @@ export function isTransient(error: unknown): boolean {
   return TRANSIENT.includes(codeOf(error) ?? -1) && !String(error).includes("metadata from plugin");
 }
 
+/** How long a read may take that is not retried. Where nothing answers, the Admin SDK waits for over 20 minutes. */
+const READ_TIMEOUT_MS = 60_000;
+
+/** @throws after a minute without an answer, an error with the code DEADLINE_EXCEEDED */
+export function inTime<T>(read: Promise<T>): Promise<T> {
+  return withTimeout(READ_TIMEOUT_MS, read);
+}
+
 /** How long a call is retried. */
 export const RETRY_FOR_MS = 12 * 3_600_000;
 
@@ -55,7 +63,7 @@ export async function retry<T>(attempt: () => Promise<T>): Promise<T> {
     for (let tries = 0; ; tries++) {
       throwIfAborted();
       try {
-        return await attempt();
+        return await withTimeout(giveUpAt - Date.now(), attempt());
       } catch (error) {
         if (!isTransient(error) || Date.now() >= giveUpAt) throw error;
         failure = error;

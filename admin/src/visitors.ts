@@ -14,7 +14,7 @@ import {
 } from "../../core/src/index.ts";
 import { type CallOptions, endingBy } from "./callOptions.ts";
 import { type Counter, type CounterRef, firestoreOf, refreshShardCount } from "./counter.ts";
-import { retry } from "./retry.ts";
+import { inTime, retry } from "./retry.ts";
 
 /**
  * Counts a visitor of a counter, once however often it is called, from wherever. The estimate is `uniques` of each snapshot,
@@ -69,7 +69,7 @@ async function addVisitor(ref: CounterRef, visitor: string): Promise<void> {
  * ```
  */
 export async function getUniques(refs: readonly CounterRef[]): Promise<number> {
-  const stored = await Promise.all(refs.map((ref) => firestoreOf(ref).doc(sketchPath(ref.path)).get()));
+  const stored = await Promise.all(refs.map((ref) => inTime(firestoreOf(ref).doc(sketchPath(ref.path)).get())));
   const union = new Sketch();
   for (const sketch of stored) {
     if (sketch.exists) union.merge(Sketch.parse(sketch.data() as StoredSketch));

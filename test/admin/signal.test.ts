@@ -1,4 +1,6 @@
 /** Calls that are ended by their `signal` while the database gives no answer. */
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
   type CallOptions,
@@ -7,8 +9,17 @@ import {
   countVisitor,
   deleteCounter,
   ensureCounter,
+  getCounter,
+  getCounterHistory,
+  getCounterRank,
+  getCounters,
   getExactTotal,
+  getIncremented,
+  getTopCounters,
+  getTopItems,
+  getUniques,
   incrementCounter,
+  listCounters,
   moveIncrements,
   reconcileCounter,
   resetCounter,
@@ -18,6 +29,7 @@ import {
   undoIncrementsOf,
 } from "firestore-tally/admin";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { DEADLINE_EXCEEDED } from "../../core/src/index.ts";
 import { admin, adminAt } from "../../testkit/clients.ts";
 import { type CuttingProxy, cuttingProxy } from "../../testkit/tcpProxy.ts";
 
@@ -100,3 +112,30 @@ test.each(calls)(
     expect(await admin.doc(ref.path).listCollections()).toEqual([]);
   },
 );
+
+test("reads end after a minute without an answer", { tags: "deep" }, async () => {
+  const silent = createServer(() => {}).listen(0);
+  await once(silent, "listening");
+  const { firestore, close } = adminAt(`127.0.0.1:${(silent.address() as AddressInfo).port}`);
+  const ref = counter(firestore, "unread", { collection });
+  const range = { from: new Date(0), to: new Date(), step: "day" } as const;
+  const reads = [
+    getCounter(ref),
+    getCounters([ref]),
+    getExactTotal(ref),
+    getCounterHistory(ref, range),
+    getIncremented(ref, "user"),
+    getUniques([ref]),
+    getTopItems(ref),
+    listCounters(firestore, "unread"),
+    getTopCounters(firestore, "unread"),
+    getCounterRank(ref),
+  ];
+  const start = performance.now();
+  for (const result of await Promise.allSettled(reads)) {
+    expect(result).toMatchObject({ status: "rejected", reason: { code: DEADLINE_EXCEEDED } });
+  }
+  expect(performance.now() - start).toBeLessThan(70_000);
+  silent.close();
+  void close();
+});

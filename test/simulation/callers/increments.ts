@@ -52,7 +52,7 @@ export function increments(
         .incrementCounter(adminCounter(firestore, counter), by, { signal: processes.signal() })
         .then(acknowledge, (error) => {
           if (isEnded(error)) acknowledge("ended");
-          else oracle.fail("completion", `${process.name} gives up: ${error}`);
+          else if (!process.isDead) oracle.fail("completion", `${process.name} gives up: ${error}`);
         });
     },
     like({ client, counter, once }) {

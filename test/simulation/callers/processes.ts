@@ -109,7 +109,7 @@ export class Processes {
     return call
       .then(done, (error) => {
         // After three timeouts in a row, a reconcile reports that its source is too large.
-        if (error.code !== "counter/source-too-large")
+        if (error.code !== "counter/source-too-large" && !process.isDead)
           this.oracle.fail("completion", `${process.name} gives up: ${error}`);
       })
       .finally(() => this.#waiting.delete(process));

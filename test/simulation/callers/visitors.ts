@@ -27,9 +27,9 @@ export function visitors(processes: Processes): Handlers<"visit" | "visitServer"
     visitServer({ server, visitor }) {
       const { process, firestore } = processes.server(server);
       const isCounted = oracle.visitors.begin(visitor);
-      countVisitorOnServer(adminCounter(firestore, VISITED), visitor).then(isCounted, (error) =>
-        oracle.fail("completion", `${process.name} gives up: ${error}`),
-      );
+      countVisitorOnServer(adminCounter(firestore, VISITED), visitor).then(isCounted, (error) => {
+        if (!process.isDead) oracle.fail("completion", `${process.name} gives up: ${error}`);
+      });
     },
     resetVisitors() {
       const { process, firestore } = processes.startServer("reset");

@@ -74,6 +74,8 @@ export class OnceIncrementCheck {
         state.latestReturned = number;
       },
       failed: (error) => {
+        // Its timers go on in the simulation.
+        if (process.isDead) return;
         state.pending--;
         if (isEnded(error)) {
           state.wasEnded = true;

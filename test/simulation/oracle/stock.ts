@@ -108,6 +108,8 @@ export class StockCheck {
   }
 
   #checkError(process: Process, n: number, { since, holder }: Call, error: { readonly code?: unknown }): void {
+    // Its timers go on in the simulation.
+    if (process.isDead) return;
     const { code } = error;
     const from = this.#history.findLastIndex(({ time }) => time <= since - this.#snapshotLag);
     const meanwhile = this.#history.slice(from);
