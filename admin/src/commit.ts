@@ -32,19 +32,19 @@ export function shardUpdate(shard: string, by: number) {
  * them at once only fail as contended: 1,000 at once took one to four minutes, in places of 50 one to three seconds.
  */
 const PLACES = 50;
-const PATIENCE_MS = 5_000;
+const TIMEOUT_MS = 5_000;
 
 /**
  * Commits an increment, and retries until its outcome is known, on another shard each time. A commit that is slow or refused
- * as contended makes the next ones spread over more shards. No attempt is abandoned: it could be committed after the increment was
- * undone, and its entry deleted.
+ * as contended makes the next ones spread over more shards. Only a `signal` abandons an attempt: it could be
+ * committed after the increment was undone, and its entry deleted.
  *
  * @param create - called for each attempt
  * @throws ALREADY_EXISTS if it was committed, by this call or an earlier one; other errors that are not transient
  */
 export async function commitOnce(counter: Counter, by: number, create: CreateDocument): Promise<void> {
   await refreshShardCount(counter);
-  counter._gate ??= createGate(PLACES, PATIENCE_MS);
+  counter._gate ??= createGate(PLACES, TIMEOUT_MS);
   const pass = counter._gate;
   await retry(() => pass(() => attempt(counter, by, create)));
 }

@@ -1,7 +1,7 @@
 /**
  * Lets a number of calls be under way at a time. The others wait in their order.
  *
- * A call that lasts longer than `patience` gives its place away, and goes on: calls that Firestore holds back, as where a document is
+ * A call that lasts longer than `timeout` gives its place away, and goes on: calls that Firestore holds back, as where a document is
  * locked, hold back no others.
  */
 import { setTimeout as sleep } from "node:timers/promises";
@@ -10,10 +10,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 export type Gate = <T>(call: () => Promise<T>) => Promise<T>;
 
 /**
- * @param places    how many calls are under way at a time
- * @param patience  milliseconds
+ * @param places   how many calls are under way at a time
+ * @param timeout  milliseconds
  */
-export function createGate(places: number, patience: number): Gate {
+export function createGate(places: number, timeout: number): Gate {
   let free = places;
   const waiting: (() => void)[] = [];
 
@@ -31,7 +31,7 @@ export function createGate(places: number, patience: number): Gate {
       () => {},
       () => {},
     );
-    void Promise.race([ended, sleep(patience, undefined, { ref: false })]).then(leave);
+    void Promise.race([ended, sleep(timeout, undefined, { ref: false })]).then(leave);
     return await done;
   };
 }

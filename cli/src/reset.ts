@@ -31,7 +31,7 @@ export async function reset(
       throw new CommandError(WRONG_USAGE, "name the new total, or add --visitors to forget the visitors alone");
     return await forget(context, ref);
   }
-  // First, because nobody should confirm what is refused.
+  // First, because what is refused needs no confirmation.
   refuseIfCounted(await counterDoc(ref).get());
   const before = await getExactTotal(ref);
   await confirm(context, {

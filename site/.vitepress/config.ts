@@ -73,6 +73,7 @@ const sidebar: DefaultTheme.SidebarItem[] = [
   {
     text: "Reference",
     items: [
+      page("On a server", "docs/servers"),
       page("Command line", "docs/cli"),
       page("Configuration", "docs/configuration"),
       page("Security", "docs/security"),

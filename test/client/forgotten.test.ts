@@ -1,4 +1,4 @@
-/** What is stored about a user, and what is left of it when the account is deleted: docs/guide.md, "Deleted accounts". */
+/** What is stored about a user, and what is left when the account is deleted: docs/guide.md, "Deleted accounts". */
 
 import { inspect } from "node:util";
 import { collection, doc } from "firebase/firestore";
@@ -67,7 +67,7 @@ async function documentsAbout(...names: readonly string[]): Promise<string[]> {
   return found.toSorted();
 }
 
-test("after a deletion, only what the guide names is left of a user, and each of it can be deleted", async () => {
+test("after a deletion, only what the guide names is left of a user, and can be deleted", async () => {
   const [views, likes, tickets, score] = ["views:seen", "likes:seen", "tickets:seen", `score:${uid}`].map((id) =>
     counter(admin, `${id}`),
   );

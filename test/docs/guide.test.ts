@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 
-const guide = readFileSync("docs/guide.md", "utf8");
+const guide = ["guide", "servers"].map((name) => readFileSync(`docs/${name}.md`, "utf8")).join("\n");
 
 /** Of other projects than the emulators' tests: frameworks, each with a test of its own. */
 const OF_FRAMEWORKS = new Set(["vue", "svelte", "angular", "react-native"]);

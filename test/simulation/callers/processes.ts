@@ -31,7 +31,7 @@ export type Handlers<Does extends Action["does"]> = { readonly [One in Does]: (a
 const SIGNALLED = 4;
 
 /** When the signal is aborted, in microseconds. */
-const PATIENCE = 3_000_000;
+const TIMEOUT = 3_000_000;
 
 export class Processes {
   readonly network: Network;
@@ -83,7 +83,7 @@ export class Processes {
     const { scheduler } = this.network;
     if (Math.floor(scheduler.now / 1_000) % SIGNALLED !== 0) return undefined;
     const controller = new AbortController();
-    scheduler.after(PATIENCE, () => controller.abort());
+    scheduler.after(TIMEOUT, () => controller.abort());
     return controller.signal;
   }
 
