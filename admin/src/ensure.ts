@@ -63,6 +63,8 @@ const HOUR_MS = 3_600_000;
  * ```
  */
 export async function ensureCounter(ref: CounterRef, options: EnsureCounterOptions = {}): Promise<void> {
+  // First, because it refuses what is no reference.
+  counterDoc(ref);
   const { shards, holdFor = HOUR_MS } = options;
   const initial = hasOption(options, "initial") ? validTotal("initial", options.initial) : 0;
   const bounded = givenFlag(options, "bounded");
