@@ -91,7 +91,12 @@ test("the web entry imports only firebase/firestore, the React entry only this p
   expect(imports("index")).toEqual(["firebase/firestore"]);
   expect(imports("react")).toEqual(["firestore-tally", "react"]);
   expect(imports("beacon")).toEqual([]);
-  expect(imports("admin")).toEqual(["firebase-admin/firestore", "node:async_hooks", "node:timers/promises", "node:util"]);
+  expect(imports("admin")).toEqual([
+    "firebase-admin/firestore",
+    "node:async_hooks",
+    "node:timers/promises",
+    "node:util",
+  ]);
   expect(imports("testing")).toEqual(["node:fs", "node:module", "node:os", "node:path", "node:timers/promises"]);
 });
 

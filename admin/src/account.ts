@@ -13,14 +13,13 @@ import type {
   QueryDocumentSnapshot,
 } from "firebase-admin/firestore";
 import { CounterError, DEFAULT_COLLECTION, ENTRIES, isPreconditionFailure, validName } from "../../core/src/index.ts";
-import { type CallOptions, endingBy } from "./callOptions.ts";
 import { type Counter, firestoreOf, newCounter } from "./counter.ts";
 import { undoEntry } from "./increment.ts";
 import { unchanged } from "./precondition.ts";
 import { retry } from "./retry.ts";
 
 /** Options of {@link undoIncrementsOf} and {@link moveIncrements}. */
-export interface AccountIncrementsOptions extends CallOptions {
+export interface AccountIncrementsOptions {
   /** The collection that holds the counters. Default `"counters"`. */
   collection?: string | undefined;
   /**
@@ -143,23 +142,11 @@ async function rename({ firestore }: Counter, entry: DocumentSnapshot, target: D
 async function forEachEntry(
   firestore: Firestore,
   once: string,
-  options: AccountIncrementsOptions,
+  { collection = DEFAULT_COLLECTION, onProgress }: AccountIncrementsOptions,
   change: (counter: Counter, entry: DocumentSnapshot) => Promise<Outcome>,
 ): Promise<Outcome[]> {
-  const { collection = DEFAULT_COLLECTION } = options;
   validName("collection", collection);
   const all = firestoreOf({ firestore }).collectionGroup(ENTRIES).where("once", "==", validName("once", once));
-  return await endingBy(options, () => changeAll(all, once, collection, options, change));
-}
-
-async function changeAll(
-  all: Query,
-  once: string,
-  collection: string,
-  { onProgress }: AccountIncrementsOptions,
-  change: (counter: Counter, entry: DocumentSnapshot) => Promise<Outcome>,
-): Promise<Outcome[]> {
-  const { firestore } = all;
   const entries = onProgress ? (await retry(() => all.count().get())).data().count : 0;
   const done: Outcome[] = [];
   const failures: unknown[] = [];

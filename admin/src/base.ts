@@ -14,7 +14,6 @@ import {
   overflow,
   sumOfCounts,
 } from "../../core/src/index.ts";
-import { throwIfAborted } from "./callOptions.ts";
 import { type CounterRef, counterDoc, shardDoc } from "./counter.ts";
 import { backoff, retry } from "./retry.ts";
 
@@ -69,24 +68,21 @@ export const ADJUSTMENT_RETRIES = 20;
  * @throws CounterError `counter/contention` if `base` has changed each time
  */
 export async function retryAdjustment<T>({ id }: CounterRef, attempt: () => Promise<T>): Promise<T> {
-  return await retry(async () => {
-    for (let tries = 0; ; tries++) {
-      throwIfAborted();
-      try {
-        return await attempt();
-      } catch (error) {
-        if (!(error instanceof Changed)) throw error;
-        if (tries === ADJUSTMENT_RETRIES) throw contention(id, error.cause);
-        await backoff(tries);
-      }
+  for (let tries = 0; ; tries++) {
+    try {
+      return await retry(attempt);
+    } catch (error) {
+      if (!(error instanceof Changed)) throw error;
+      if (tries === ADJUSTMENT_RETRIES) throw contention(id, error.cause);
+      await backoff(tries);
     }
-  });
+  }
 }
 
 function contention(id: string, cause: unknown): CounterError {
   return new CounterError(
     "counter/contention",
-    `what this call changes of "${id}", such as shards/base, was written each time before it could be; count in whole units, because fractions are added there, and do not reset or reconcile the counter from several servers all the time`,
+    `"${id}" was changed by others before each of ${ADJUSTMENT_RETRIES + 1} attempts of this call; try again later. If servers count fractions, which go to shards/base, count whole units; do not reset or reconcile from several servers at once`,
     cause,
   );
 }

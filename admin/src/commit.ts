@@ -7,10 +7,11 @@
  * entry, which stays (increment.ts); without `once` it is a receipt, which expires (receipt.ts).
  */
 import { FieldValue, type WriteBatch } from "firebase-admin/firestore";
-import { ABORTED, codeOf, DEADLINE_EXCEEDED } from "../../core/src/index.ts";
-import { type Counter, refreshShardCount, shardDoc, shardFor } from "./counter.ts";
-import { createGate } from "./gate.ts";
+import { ABORTED, CounterError, codeOf, DEADLINE_EXCEEDED } from "../../core/src/index.ts";
+import { type Counter, type CounterRef, counterDoc, refreshShardCount, shardDoc, shardFor } from "./counter.ts";
 import { retry } from "./retry.ts";
+import { createSemaphore } from "./semaphore.ts";
+import { throwIfAborted } from "./signal.ts";
 
 /** Creates the document that belongs to an increment of this shard. */
 export type CreateDocument = (writer: WriteBatch, shard: string) => void;
@@ -28,37 +29,70 @@ export function shardUpdate(shard: string, by: number) {
 }
 
 /**
- * How many commits of increments with `once` a process has under way for a counter, and how long one keeps its place. On one shard more of
- * them at once only fail as contended: 1,000 at once took one to four minutes, in places of 50 one to three seconds.
+ * How many commits a process has pending per counter. On one shard, more only contend: 1,000 at once took one to four minutes, 50 at a time
+ * one to three seconds. After the timeout, a commit gives its permit to another one.
  */
-const PLACES = 50;
-const TIMEOUT_MS = 5_000;
+const MAX_PENDING_COMMITS = 50;
+const PERMIT_TIMEOUT_MS = 5_000;
 
 /**
  * Commits an increment, and retries until its outcome is known, on another shard each time. A commit that is slow or refused
- * as contended makes the next ones spread over more shards. Only a `signal` abandons an attempt: it could be
- * committed after the increment was undone, and its entry deleted.
+ * as contended makes the next ones spread over more shards. Each attempt runs until its outcome is known: an abandoned one could be
+ * committed after the increment was undone, and its entry deleted. Exception: a `signal` abandons the last attempt.
  *
  * @param create - called for each attempt
  * @throws ALREADY_EXISTS if it was committed, by this call or an earlier one; other errors that are not transient
  */
 export async function commitOnce(counter: Counter, by: number, create: CreateDocument): Promise<void> {
   await refreshShardCount(counter);
-  counter._gate ??= createGate(PLACES, TIMEOUT_MS);
-  const pass = counter._gate;
-  await retry(() => pass(() => attempt(counter, by, create)));
+  counter._pendingCommits ??= createSemaphore(MAX_PENDING_COMMITS, PERMIT_TIMEOUT_MS);
+  const withPermit = counter._pendingCommits;
+  await retry(() => withPermit(() => attempt(counter, by, create)));
 }
 
 async function attempt(counter: Counter, by: number, create: CreateDocument): Promise<void> {
-  const batch = counter.firestore.batch();
-  addIncrement(batch, counter, by, create);
+  // The call may have waited for its permit.
+  throwIfAborted();
   counter._shardCountCache._writeSent();
-  await batch.commit().then(
+  const commit = mayLower(by) && !counter._isPublished ? commitUnlessBounded : commitBatch;
+  await commit(counter, by, create).then(
     () => counter._shardCountCache._writeAnswered(),
     (error) => {
       counter._shardCountCache._writeAnswered(isContention(error));
       throw error;
     },
+  );
+}
+
+async function commitBatch(counter: Counter, by: number, create: CreateDocument): Promise<void> {
+  const batch = counter.firestore.batch();
+  addIncrement(batch, counter, by, create);
+  await batch.commit();
+}
+
+/**
+ * A counter that was never published may become stock in this instant. Cost: 1 read more.
+ *
+ * @throws CounterError `counter/bounded`
+ */
+async function commitUnlessBounded(counter: Counter, by: number, create: CreateDocument): Promise<void> {
+  await counter.firestore.runTransaction(async (transaction) => {
+    throwIfAborted();
+    if ((await transaction.get(counterDoc(counter))).get("bounded") === true) throw bounded(counter, by);
+    addIncrement(transaction as unknown as WriteBatch, counter, by, create);
+  });
+}
+
+/** Whether an increment may lower a bounded counter, or leave a fraction in it. */
+export function mayLower(by: number): boolean {
+  return !(Number.isSafeInteger(by) && by > 0);
+}
+
+/** An increment of a bounded counter is refused. */
+export function bounded({ id }: CounterRef, what: number | string): CounterError {
+  return new CounterError(
+    "counter/bounded",
+    `${typeof what === "number" ? `an increment by ${what}` : what} may lower "${id}" below zero; restock by whole numbers with incrementCounter, and lower it with takeFromCounter`,
   );
 }
 

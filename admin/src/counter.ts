@@ -16,7 +16,7 @@ import {
   shardsPath,
   validName,
 } from "../../core/src/index.ts";
-import type { Gate } from "./gate.ts";
+import type { Semaphore } from "./semaphore.ts";
 
 /** A reference to one counter. The same object for the same counter. */
 export type CounterRef = CounterRefBase<Firestore>;
@@ -26,12 +26,14 @@ export interface Counter extends CounterRef {
   readonly _shardCountCache: ShardCountCache;
   /** Adds without `once`, in commits that increments of this process share. Created by the first one. */
   _add?: (by: number) => Promise<void>;
-  /** Lets so many commits of increments be under way. Created by the first one. */
-  _gate?: Gate;
-  /** Whether the counter is bounded, as the counter document has said; `undefined` if that may still change, or was not read. */
-  _isBounded?: boolean | undefined;
+  /** Limits the pending commits of increments. Created by the first one. */
+  _pendingCommits?: Semaphore;
+  /** Whether the counter is bounded, as the counter document has said; `undefined` if it was not read. */
+  _isBounded?: boolean;
+  /** Whether the counter has a published total, so that it never becomes bounded. */
+  _isPublished?: boolean;
   /** While the counter document is read for that alone. */
-  _boundedReading?: Promise<boolean | undefined> | undefined;
+  _boundedReading?: Promise<boolean> | undefined;
   /** What the counter document has said of its visitors. */
   _uniques?: { readonly floor: number; readonly buckets: BucketCount };
   /** When a read has found the counter document, by `Date.now()`. */
@@ -138,15 +140,11 @@ export async function readCounters(refs: readonly Counter[]): Promise<Counter[]>
   });
 }
 
-/** Whether a counter is bounded; `undefined` if `ensureCounter` may still make it so, because it was never published. */
-export function isBoundedIn(counter: DocumentSnapshot): boolean | undefined {
-  return counter.get("bounded") === true || (counter.get("asOf") === undefined ? undefined : false);
-}
-
 /** Remembers what writers need of a counter document. @param snapshot  `undefined` if the read has failed */
 function noteRead(counter: Counter, snapshot: DocumentSnapshot | undefined, sentAt: number): void {
   if (snapshot) {
-    counter._isBounded = isBoundedIn(snapshot);
+    counter._isBounded = snapshot.get("bounded") === true;
+    counter._isPublished = snapshot.get("asOf") !== undefined;
     const buckets = snapshot.get("uniqueBuckets") === 256 ? 256 : 16;
     counter._uniques = { floor: snapshot.get("uniqueFloor") ?? 0, buckets };
     if (snapshot.exists) counter._foundAt = Date.now();

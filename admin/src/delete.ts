@@ -1,12 +1,12 @@
 /** Deletes a counter with its subcollections. */
 import type { CollectionReference } from "firebase-admin/firestore";
 import { ITEM_COUNTS, receiptsPath, VISITORS } from "../../core/src/index.ts";
-import { type CallOptions, endingBy, throwIfAborted } from "./callOptions.ts";
 import { type CounterRef, counterDoc } from "./counter.ts";
+import { retry } from "./retry.ts";
 import { setCounterSource } from "./source.ts";
 
 /** Options of {@link deleteCounter}. */
-export interface DeleteCounterOptions extends CallOptions {
+export interface DeleteCounterOptions {
   /** Called after each deleted document, with the number deleted so far and the number at the start. */
   onProgress?: ((deleted: number, documents: number) => void) | undefined;
 }
@@ -20,7 +20,7 @@ const MAX_ROUNDS = 3;
  * be repeated, and continues where it was interrupted. Stop the counter's writers a minute before: a later increment, or the event of an
  * earlier one that is still on its way, starts the counter anew, as does a creation or deletion in a collection that the functions
  * count. Browsers remember the users they have counted, even for a new counter with the same id. To count visitors afresh, call
- * `resetCounter` with `visitors`.
+ * `forgetVisitors` instead.
  *
  * Cost: 1 write, 1 read and 1 delete per document, and 1 read per 1,000 to count them.
  *
@@ -30,10 +30,6 @@ const MAX_ROUNDS = 3;
  * ```
  */
 export async function deleteCounter(ref: CounterRef, options: DeleteCounterOptions = {}): Promise<void> {
-  await endingBy(options, () => deleteAll(ref, options));
-}
-
-async function deleteAll(ref: CounterRef, options: DeleteCounterOptions): Promise<void> {
   // First, so that no scheduled reconcile takes the deleted shards for drift.
   await setCounterSource(ref, null);
   let { parts, documents } = await extentOf(ref);
@@ -44,7 +40,6 @@ async function deleteAll(ref: CounterRef, options: DeleteCounterOptions): Promis
   const waits = ({ id }: CollectionReference) => id === VISITORS || id === ITEM_COUNTS;
   // Not for ever, because writers may not have been stopped.
   for (let round = 0; parts.length > 0 && round < MAX_ROUNDS; round++) {
-    throwIfAborted();
     const inOrder = parts.toSorted((a, b) => Number(waits(b)) - Number(waits(a)));
     for (const part of inOrder) await ref.firestore.recursiveDelete(part, writer);
     parts = await partsOf(ref);
@@ -58,10 +53,10 @@ async function deleteAll(ref: CounterRef, options: DeleteCounterOptions): Promis
  */
 export async function extentOf(ref: CounterRef): Promise<{ parts: CollectionReference[]; documents: number }> {
   const parts = await partsOf(ref);
-  const counts = await Promise.all(parts.map((part) => part.count().get()));
+  const counts = await Promise.all(parts.map((part) => retry(() => part.count().get())));
   return { parts, documents: counts.reduce((sum, count) => sum + count.data().count, 1) };
 }
 
 async function partsOf(ref: CounterRef): Promise<CollectionReference[]> {
-  return (await counterDoc(ref).listCollections()).filter(({ path }) => path !== receiptsPath(ref.path));
+  return (await retry(() => counterDoc(ref).listCollections())).filter(({ path }) => path !== receiptsPath(ref.path));
 }

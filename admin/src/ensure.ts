@@ -1,5 +1,11 @@
 /** Creates a counter that does not exist, and reserves shards for a crowd. */
-import { FieldValue, Timestamp, type Transaction, type WriteBatch } from "firebase-admin/firestore";
+import {
+  type DocumentSnapshot,
+  FieldValue,
+  Timestamp,
+  type Transaction,
+  type WriteBatch,
+} from "firebase-admin/firestore";
 import {
   ALREADY_EXISTS,
   BASE_SHARD,
@@ -15,11 +21,11 @@ import {
   shardsPath,
   stockShards,
 } from "../../core/src/index.ts";
-import { type CallOptions, endingBy } from "./callOptions.ts";
 import { type CounterRef, counterDoc, shardDoc } from "./counter.ts";
-import { wake } from "./publish.ts";
+import { triggerPublish } from "./publish.ts";
 import { validTotal } from "./reset.ts";
 import { retry } from "./retry.ts";
+import { type CallOptions, throwIfAborted, withSignal } from "./signal.ts";
 
 /** Options of {@link ensureCounter}. */
 export interface EnsureCounterOptions extends CallOptions {
@@ -50,7 +56,7 @@ const HOUR_MS = 3_600_000;
  * With `bounded`, the counter is stock: {@link takeFromCounter} of clients and servers takes from it, and it never falls below
  * zero. Its units are spread over `shards` at once.
  *
- * Cost: 3 reads. If the counter does not exist, 1 write, 2 with any option, and 1 more per shard that gets units of a bounded
+ * Cost: 1 read, and 3 more if the counter was never published, 6 for a new bounded one. If it does not exist, 2 writes, and 1 per shard that gets units of a bounded
  * counter, at least 1. If it exists, 1 read and 2 writes more with `shards`.
  *
  * @throws CounterError `counter/invalid-amount`, `counter/invalid-option`; `counter/not-bounded` if the counter exists and is
@@ -72,76 +78,105 @@ export async function ensureCounter(ref: CounterRef, options: EnsureCounterOptio
     throw new CounterError("counter/invalid-amount", `initial is ${initial}; pass a whole number, 0 or larger`);
   }
   if (shards !== undefined) validReservation(shards, holdFor, bounded ? MAX_STOCK_SHARDS : MAX_SHARDS);
-  await endingBy(options, () => ensure(ref, initial, bounded, shards, holdFor));
+  await withSignal(options, () => ensure(ref, { initial, bounded, shards, holdFor }));
 }
 
-async function ensure(
-  ref: CounterRef,
-  initial: number,
-  bounded: boolean,
-  shards: number | undefined,
-  holdFor: number,
-): Promise<void> {
-  // Reserved at once, or the functions would bring the units together before.
-  const reserved = shards === undefined ? {} : { ...reservation(shards, holdFor), shardCount: shards };
-  const createIfMissing = () =>
-    retry(() =>
-      ref.firestore.runTransaction(async (transaction) => {
-        const { exists, isBounded } = await look(transaction, ref);
-        if (exists && bounded && !isBounded) throw notBounded(ref);
-        if (!exists) create(transaction, ref, initial, bounded ? stockShards(initial, shards ?? 1) : 0, reserved);
-        return !exists;
-      }),
-    );
-  const created = await createIfMissing().catch((error) => {
-    if (codeOf(error) !== ALREADY_EXISTS) throw error;
-    // Another writer was first, or an attempt whose answer was lost.
-    return createIfMissing();
-  });
-  if (shards !== undefined && !created) await reserveShards(ref, shards, holdFor);
+/** The valid options of a call. */
+interface Plan {
+  readonly initial: number;
+  readonly bounded: boolean;
+  readonly shards: number | undefined;
+  readonly holdFor: number;
 }
+
+async function ensure(ref: CounterRef, plan: Plan): Promise<void> {
+  const counter = await retry(() => counterDoc(ref).get());
+  const isPublished = counter.get("asOf") !== undefined;
+  if (isPublished) refuseUnbounded(ref, plan, counter);
+  const create = () => retry(() => createIfMissing(ref, plan));
+  const created =
+    !isPublished &&
+    (await create().catch((error) => {
+      if (codeOf(error) !== ALREADY_EXISTS) throw error;
+      // Another writer was first, or an attempt whose answer was lost.
+      return create();
+    }));
+  if (plan.shards !== undefined && !created) await reserveShards(ref, plan.shards, plan.holdFor);
+}
+
+/**
+ * A counter that becomes stock is looked for again and created in one transaction, so that no shard of the stock is below zero. For the
+ * others, an increment that is committed after the look counts as one that follows the call.
+ *
+ * @returns whether the counter was missing
+ */
+async function createIfMissing(ref: CounterRef, plan: Plan): Promise<boolean> {
+  if (await exists(withoutTransaction)) return false;
+  if (!plan.bounded) {
+    const batch = ref.firestore.batch();
+    addCounter(batch, ref, plan);
+    await batch.commit();
+    return true;
+  }
+  return await ref.firestore.runTransaction(async (transaction) => {
+    throwIfAborted();
+    const isMissing = !(await exists(transaction));
+    if (isMissing) addCounter(transaction as unknown as WriteBatch, ref, plan);
+    return isMissing;
+  });
+
+  async function exists(reader: Reader): Promise<boolean> {
+    const existing = await findExisting(reader, ref);
+    if (existing) refuseUnbounded(ref, plan, existing);
+    return existing !== undefined;
+  }
+}
+
+/** What reads, in a transaction or without one. */
+type Reader = Pick<Transaction, "get">;
+const withoutTransaction = { get: (one: { get(): Promise<unknown> }) => one.get() } as Reader;
 
 /**
  * A counter exists as soon as anything has counted, also before its first publish. `setCounterSource` alone makes none.
  *
  * Cost: 3 reads.
+ *
+ * @returns the counter document, which may be missing, of a counter that exists
  */
-async function look(transaction: Transaction, ref: CounterRef): Promise<{ exists: boolean; isBounded: boolean }> {
-  const any = (path: string) => transaction.get(ref.firestore.collection(path).select().limit(1));
+async function findExisting(reader: Reader, ref: CounterRef): Promise<DocumentSnapshot | undefined> {
+  const any = (path: string) => reader.get(ref.firestore.collection(path).select().limit(1));
   const [counter, shards, entries] = await Promise.all([
-    transaction.get(counterDoc(ref)),
+    reader.get(counterDoc(ref)),
     any(shardsPath(ref.path)),
     any(entriesPath(ref.path)),
   ]);
   const isWritten = counter.get("asOf") !== undefined || counter.get("direct") !== undefined;
-  return { exists: isWritten || !shards.empty || !entries.empty, isBounded: counter.get("bounded") === true };
+  return isWritten || !shards.empty || !entries.empty ? counter : undefined;
 }
 
-/**
- * Writes `base` in every counter. Of several calls one makes the counter, and the others then find it.
- *
- * @param stockIn   over how many shards the units of a bounded counter are spread; 0 if it is not bounded
- * @param reserved  fields of the counter document
- */
-function create(transaction: Transaction, ref: CounterRef, initial: number, stockIn: number, reserved: object): void {
+/** Writes `base` in every counter. Of several calls one makes the counter, and the others then find it. */
+function addCounter(batch: WriteBatch, ref: CounterRef, { initial, bounded, shards, holdFor }: Plan): void {
   const at = FieldValue.serverTimestamp();
-  const inBase = stockIn > 0 ? 0 : initial;
-  transaction.create(shardDoc(ref, BASE_SHARD), { shard: BASE_SHARD, count: inBase, writes: 0, at });
-  for (const [index, count] of evenShares(initial, stockIn).entries()) {
-    transaction.create(shardDoc(ref, `${index}`), { shard: `${index}`, count, writes: 0, at });
+  batch.create(shardDoc(ref, BASE_SHARD), { shard: BASE_SHARD, count: bounded ? 0 : initial, writes: 0, at });
+  const parts = bounded ? evenShares(initial, stockShards(initial, shards ?? 1)) : [];
+  for (const [index, count] of parts.entries()) {
+    batch.create(shardDoc(ref, `${index}`), { shard: `${index}`, count, writes: 0, at });
   }
   const fields = {
     // The next publish leaves the initial total out of the windows.
     ...(initial !== 0 && { adjusted: FieldValue.increment(initial) }),
-    ...(stockIn > 0 && { bounded: true }),
-    ...reserved,
+    ...(bounded && { bounded: true }),
+    // Reserved at once, or the functions would bring the units together before.
+    ...(shards !== undefined && { ...reservation(shards, holdFor), shardCount: shards }),
   };
   // Even without fields: the function `ingest` looks for the document alone.
-  transaction.set(counterDoc(ref), fields, { merge: true });
+  batch.set(counterDoc(ref), fields, { merge: true });
 }
 
-function notBounded({ id }: CounterRef): CounterError {
-  return new CounterError(
+/** @throws CounterError `counter/not-bounded` */
+function refuseUnbounded({ id }: CounterRef, { bounded }: Plan, counter: DocumentSnapshot): void {
+  if (!bounded || counter.get("bounded") === true) return;
+  throw new CounterError(
     "counter/not-bounded",
     `"${id}" exists and is not bounded; name another counter, or delete this one first`,
   );
@@ -164,6 +199,7 @@ function reservation(shards: number, holdFor: number): { reservation: Reservatio
 async function reserveShards(ref: CounterRef, shards: number, holdFor: number): Promise<void> {
   await retry(() =>
     ref.firestore.runTransaction(async (transaction) => {
+      throwIfAborted();
       const known = (await transaction.get(counterDoc(ref))).get("shardCount");
       const shardCount = Math.max(Number(known) || 1, shards);
       transaction.set(
@@ -171,7 +207,7 @@ async function reserveShards(ref: CounterRef, shards: number, holdFor: number): 
         { ...reservation(shards, holdFor), shardCount },
         { mergeFields: ["reservation", "shardCount"] },
       );
-      wake(transaction as unknown as WriteBatch, ref);
+      triggerPublish(transaction, ref);
     }),
   );
 }

@@ -2,13 +2,15 @@
 import type { WriteBatch } from "firebase-admin/firestore";
 import { Sketch, sketchPath, uniquesPath } from "../../core/src/index.ts";
 import { commitAdjustment, retryAdjustment } from "./base.ts";
-import { type CallOptions, endingBy } from "./callOptions.ts";
 import { type CounterRef, counterDoc, firestoreOf } from "./counter.ts";
 import { writeIfUnchanged } from "./precondition.ts";
+import { type CallOptions, withSignal } from "./signal.ts";
 
 /**
  * Forgets the visitors of a counter: the hashes that are kept of them, and `uniques`. The total stays. Browsers then count their users again,
  * once they have read the counter document: after two minutes at most.
+ *
+ * With regions, call it for each region's counter, then run `npx firestore-tally exchange`.
  *
  * Cost: 1 read and 2 writes, and 1 read and 1 delete per bucket of visitors, up to 272. Again, after a pause, if visitors were merged in
  * between.
@@ -22,23 +24,26 @@ import { writeIfUnchanged } from "./precondition.ts";
  */
 export async function forgetVisitors(ref: CounterRef, options?: CallOptions): Promise<void> {
   const firestore = firestoreOf(ref);
-  await endingBy(options, () =>
+  await withSignal(options, () =>
     retryAdjustment(ref, async () => {
       const batch = firestore.batch();
-      await addForgetting(batch, ref);
+      await forgetVisitorsIn(batch, ref);
       await commitAdjustment(batch);
     }),
   );
 }
 
 /**
- * Empties the sketch instead of deleting it, so that the commit of a merge that has read no sketch fails. If a merge has
- * changed the sketch since it was read, the commit of this batch fails: the merge may have brought visitors of buckets that this
- * listing lacks. Browsers see by `uniquesResetAt` that their memory is out of date.
+ * Adds to the batch what forgets the visitors; nothing if there are none. Cost: 1 read and 1 per bucket; 2 writes and 1 delete per bucket.
+ *
+ * The sketch is emptied, not deleted, so that the commit of a merge that has found no sketch fails. If a merge changes the sketch
+ * meanwhile, the batch fails: the merge may have had visitors of buckets that this listing lacks. Browsers see by `uniquesResetAt` that
+ * their memory is out of date.
  */
-export async function addForgetting(batch: WriteBatch, ref: CounterRef): Promise<void> {
+export async function forgetVisitorsIn(batch: WriteBatch, ref: CounterRef): Promise<void> {
   const sketch = await ref.firestore.doc(sketchPath(ref.path)).get();
   const buckets = await ref.firestore.collection(uniquesPath(ref.path)).get();
+  if (!sketch.exists && buckets.empty) return;
   for (const bucket of buckets.docs) batch.delete(bucket.ref);
   // A visitor in a new bucket after the listing stays for the next merge.
   const asOf = buckets.readTime;

@@ -11,13 +11,13 @@ import {
   validIncrement,
   validName,
 } from "../../core/src/index.ts";
-import { type CallOptions, endingBy, withoutSignal } from "./callOptions.ts";
 import { combine } from "./combine.ts";
 import { addIncrement, type CreateDocument, commitOnce, shardUpdate } from "./commit.ts";
 import { type Counter, type CounterRef, counterDoc, firestoreOf, refreshShardCount, shardDoc } from "./counter.ts";
 import { unchanged } from "./precondition.ts";
 import { addWithReceipt } from "./receipt.ts";
 import { retry } from "./retry.ts";
+import { type CallOptions, withoutSignal, withSignal } from "./signal.ts";
 import { refuseLowering } from "./stock.ts";
 
 /** Options of {@link incrementCounter}. */
@@ -37,7 +37,7 @@ export interface IncrementOptions extends CallOptions {
  * sum is 0, nothing is written. With `once`, the counter counts it exactly once, across processes and restarts. If
  * it counts already with the same amount, the call succeeds.
  *
- * With `signal`, the call ends in time. Without `once`, what it shares a commit with goes on, and so may its own amount.
+ * A `signal` ends the call. Without `once`, the shared commit goes on, so the amount may still count.
  *
  * A bounded counter is restocked so, by whole numbers above 0. `takeFromCounter` lowers it.
  *
@@ -62,7 +62,7 @@ export async function incrementCounter(ref: CounterRef, ...given: IncrementArgum
   // First, because it refuses what is no reference.
   counterDoc(ref);
   const counter = ref as Counter;
-  await endingBy(given[1], () => (once === undefined ? add(counter, by) : incrementOnce(counter, by, once)));
+  await withSignal(given[1], () => (once === undefined ? add(counter, by) : incrementOnce(counter, by, once)));
 }
 
 async function add(counter: Counter, by: number): Promise<void> {
@@ -86,7 +86,7 @@ async function add(counter: Counter, by: number): Promise<void> {
  */
 export async function undoIncrement(ref: CounterRef, once: string, options?: CallOptions): Promise<void> {
   const document = firestoreOf(ref).doc(entryPath(ref.path, validName("once", once)));
-  await endingBy(options, async () => {
+  await withSignal(options, async () => {
     const entry = await retry(() => document.get());
     // If it has changed since, an earlier attempt without a response was committed, or another process was first.
     if (entry.exists) await undoEntry(ref as Counter, entry);
@@ -133,7 +133,7 @@ export function incrementCounterIn(
   writer: WriteBatch | Transaction,
   ref: CounterRef,
   by?: number,
-  options?: IncrementOptions,
+  options?: Pick<IncrementOptions, "once">,
 ): void;
 export function incrementCounterIn(
   writer: WriteBatch | Transaction,

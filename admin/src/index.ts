@@ -33,7 +33,6 @@ export {
   undoIncrementsOf,
 } from "./account.ts";
 export { bufferedCounter } from "./buffered.ts";
-export type { CallOptions } from "./callOptions.ts";
 export { type CounterRef, counter } from "./counter.ts";
 export { type DeleteCounterOptions, deleteCounter } from "./delete.ts";
 export { type EnsureCounterOptions, ensureCounter } from "./ensure.ts";
@@ -56,6 +55,7 @@ export {
 } from "./read.ts";
 export { type CounterReconciliation, type ReconcileCounterOptions, reconcileCounter } from "./reconcile.ts";
 export { type ResetCounterOptions, resetCounter } from "./reset.ts";
+export type { CallOptions } from "./signal.ts";
 export { type CounterSourceOptions, setCounterSource } from "./source.ts";
 export { type TakeFromCounterOptions, takeFromCounter } from "./stock.ts";
 export { getTopItems } from "./topItems.ts";

@@ -12,7 +12,7 @@ import {
 } from "../../core/src/index.ts";
 import { type CounterRef, counterDoc, firestoreOf } from "./counter.ts";
 import { type CounterSnapshot, snapshotOf } from "./read.ts";
-import { inTime } from "./retry.ts";
+import { withReadTimeout } from "./retry.ts";
 
 /** One of several counters: its id and its last published total. */
 export interface ListedCounter extends CounterSnapshot {
@@ -50,7 +50,7 @@ export async function listCounters(
 ): Promise<ListedCounter[]> {
   const { limit = 100, after } = options;
   const all = groupIn(firestore, collectionOf(options), group).orderBy("__name__").limit(limit);
-  const { docs } = await inTime((after === undefined ? all : all.startAfter(after)).get());
+  const { docs } = await withReadTimeout((after === undefined ? all : all.startAfter(after)).get());
   return docs.map(listed);
 }
 
@@ -76,7 +76,7 @@ export async function getTopCounters(
   const { limit = 10 } = options;
   const all = groupIn(firestore, collectionOf(options), group);
   const ordered = rankingFields(options).reduce((query, field) => query.orderBy(field, "desc"), all);
-  const { docs, readTime } = await inTime(ordered.limit(limit).get());
+  const { docs, readTime } = await withReadTimeout(ordered.limit(limit).get());
   return withCurrentWindow(docs, options, readTime.toMillis()).map(listed);
 }
 
@@ -91,7 +91,11 @@ export async function getTopCounters(
  * ```
  */
 export async function getCounterRank(ref: CounterRef, options: CounterRankOptions = {}): Promise<number | undefined> {
-  const document = await inTime(counterDoc(ref).get());
+  return await withReadTimeout(rankOf(ref, options));
+}
+
+async function rankOf(ref: CounterRef, options: CounterRankOptions): Promise<number | undefined> {
+  const document = await counterDoc(ref).get();
   const fields = rankingFields(options);
   const ranked = fields.at(-1) as string;
   if (
@@ -105,7 +109,7 @@ export async function getCounterRank(ref: CounterRef, options: CounterRankOption
     group,
   );
   const { limit = Number.POSITIVE_INFINITY } = options;
-  const rank = (await inTime(above.orderBy(ranked, "desc").count().get())).data().count + 1;
+  const rank = (await above.orderBy(ranked, "desc").count().get()).data().count + 1;
   return rank <= limit ? rank : undefined;
 }
 

@@ -1,14 +1,14 @@
 /** Has the functions publish a counter again. */
-import { FieldValue, type WriteBatch } from "firebase-admin/firestore";
+import { FieldValue, type Transaction, type WriteBatch } from "firebase-admin/firestore";
 import { BASE_SHARD } from "../../core/src/index.ts";
-import { type CallOptions, endingBy } from "./callOptions.ts";
 import { type CounterRef, counterDoc, firestoreOf, shardDoc } from "./counter.ts";
 import { retry } from "./retry.ts";
+import { type CallOptions, withSignal } from "./signal.ts";
 
 /**
- * Has the functions sum up and publish a counter again, a second later or less. Then its mirror shows the total again, if its document was made
- * since the last publish, or something else was written into the field. Without a mirror it helps where the functions have failed for
- * long. A counter that does not exist is made.
+ * Has the functions sum up and publish a counter again, about a second later; a busy counter with its next publish. They also write the field
+ * that `MIRRORS` names, even if the total has not changed: for a document that was created after the last publish, or whose field was
+ * overwritten. Without a mirror, it publishes increments that failed functions have left. It creates a counter that does not exist.
  *
  * Cost: 2 writes, and those of the publish. Each watcher of the counter document gets two changes.
  *
@@ -22,11 +22,11 @@ import { retry } from "./retry.ts";
  */
 export async function publishCounter(ref: CounterRef, options?: CallOptions): Promise<void> {
   const firestore = firestoreOf(ref);
-  await endingBy(options, () =>
+  await withSignal(options, () =>
     retry(async () => {
       const batch = firestore.batch();
-      batch.set(counterDoc(ref), { mirroredIn: null }, { merge: true });
-      wake(batch, ref);
+      batch.set(counterDoc(ref), { mirrorAgain: true }, { merge: true });
+      triggerPublish(batch, ref);
       await batch.commit();
     }),
   );
@@ -36,9 +36,9 @@ export async function publishCounter(ref: CounterRef, options?: CallOptions): Pr
  * Writes `base`, which triggers the functions: a quiet counter is polled too rarely for shards whose writes trigger nothing. Cost: 1
  * write of the batch or transaction.
  */
-export function wake(writer: Pick<WriteBatch, "set">, ref: CounterRef): void {
+export function triggerPublish(writer: WriteBatch | Transaction, ref: CounterRef): void {
   const trigger = { writes: FieldValue.increment(1), at: FieldValue.serverTimestamp() };
-  writer.set(
+  (writer as WriteBatch).set(
     shardDoc(ref, BASE_SHARD),
     { shard: BASE_SHARD, count: FieldValue.increment(0), ...trigger },
     { merge: true },

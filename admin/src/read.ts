@@ -18,7 +18,7 @@ import {
 } from "../../core/src/index.ts";
 import { type CounterRef, counterDoc, firestoreOf } from "./counter.ts";
 import { latestSnapshot } from "./latestSnapshot.ts";
-import { inTime } from "./retry.ts";
+import { withReadTimeout } from "./retry.ts";
 import { sumShards } from "./sum.ts";
 
 /** A total and the instant it is exact for. */
@@ -33,7 +33,7 @@ export type CounterSnapshot = CounterSnapshotBase<Timestamp>;
  * ```
  */
 export async function getCounter(ref: CounterRef): Promise<CounterSnapshot> {
-  return snapshotOf(await inTime(counterDoc(ref).get()));
+  return snapshotOf(await withReadTimeout(counterDoc(ref).get()));
 }
 
 /**
@@ -47,7 +47,7 @@ export async function getCounter(ref: CounterRef): Promise<CounterSnapshot> {
 export async function getCounters(refs: readonly CounterRef[]): Promise<CounterSnapshot[]> {
   const [first] = refs;
   if (!first) return [];
-  return (await inTime(firestoreOf(first).getAll(...refs.map(counterDoc)))).map(snapshotOf);
+  return (await withReadTimeout(firestoreOf(first).getAll(...refs.map(counterDoc)))).map(snapshotOf);
 }
 
 /**
@@ -65,7 +65,7 @@ export async function getCounters(refs: readonly CounterRef[]): Promise<CounterS
  * ```
  */
 export async function getExactTotal(ref: CounterRef): Promise<number> {
-  return await inTime(exactTotal(ref));
+  return await withReadTimeout(exactTotal(ref));
 }
 
 async function exactTotal(ref: CounterRef): Promise<number> {
@@ -83,7 +83,8 @@ async function exactTotal(ref: CounterRef): Promise<number> {
 
 /**
  * The history of a counter: its state at the end of each minute, hour or day, in order. The functions keep it. The last point
- * is the current state. If nothing was published in the range, that is the one point, at `from`.
+ * is the current state. If nothing was published since `from`, the only
+ * point is the last state before it, dated `from`.
  *
  * Where a point is missing, nothing was published in that step. Of the groups in `HISTORY`, hours are kept, and minutes of a counter
  * that is written at least once in the longest interval (`MAX_INTERVAL_SECONDS`), both for `HISTORY_DAYS`.
@@ -104,14 +105,15 @@ export async function getCounterHistory(
   options: CounterHistoryOptions,
 ): Promise<CounterHistoryPoint[]> {
   const [first, last] = historyRange(options);
-  const counter = await inTime(counterDoc(ref).get());
-  const history = counterDoc(ref).collection(HISTORY);
   const name = FieldPath.documentId();
-  const { docs } = await inTime(history.where(name, ">=", first).where(name, "<=", last).get());
-  return historyPoints(
-    counter.data(),
-    docs.map((doc) => doc.data()),
-    options,
+  const kept = counterDoc(ref).collection(HISTORY).where(name, ">=", first).where(name, "<=", last);
+  return await withReadTimeout(
+    (async () => {
+      // In this order: what leaves the counter document in between is in the history.
+      const counter = (await counterDoc(ref).get()).data();
+      const history = (await kept.get()).docs.map((document) => document.data());
+      return historyPoints(counter, history, options);
+    })(),
   );
 }
 
@@ -147,7 +149,7 @@ export function snapshotOf(document: DocumentSnapshot): CounterSnapshot {
  * ```
  */
 export async function getIncremented(ref: CounterRef, once: string): Promise<boolean> {
-  return (await inTime(entryDoc(ref, once).get())).exists;
+  return (await withReadTimeout(entryDoc(ref, once).get())).exists;
 }
 
 /**

@@ -9,7 +9,7 @@ import { type DocumentReference, Timestamp, type WriteBatch } from "firebase-adm
 import { ALREADY_EXISTS, CounterError, codeOf, type ReceiptDocument, receiptsPath } from "../../core/src/index.ts";
 import { commitOnce } from "./commit.ts";
 import { type Counter, type CounterRef, firestoreOf } from "./counter.ts";
-import { RETRY_FOR_MS } from "./retry.ts";
+import { RETRY_FOR_MS, withReadTimeout } from "./retry.ts";
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -57,7 +57,7 @@ export function createReceipt(receipt: DocumentReference, lifetime = DAY_MS): (b
 
 /** Whether the commit certainly succeeded. If not, it may still arrive. */
 export async function receiptExists(receipt: DocumentReference): Promise<boolean> {
-  return await receipt.get().then(
+  return await withReadTimeout(receipt.get()).then(
     ({ exists }) => exists,
     () => false,
   );

@@ -35,11 +35,11 @@ import {
   validSource,
 } from "../../core/src/index.ts";
 import { adjustBase, commitAdjustment, magnitudeOf, retryAdjustment, sumOf } from "./base.ts";
-import { type CallOptions, endingBy } from "./callOptions.ts";
-import { refuseIfCounted } from "./counted.ts";
+import { refuseCountedCollection } from "./countedCollection.ts";
 import { type CounterRef, counterDoc } from "./counter.ts";
 import { differenceBeyondRounding } from "./difference.ts";
 import { latestSnapshot } from "./latestSnapshot.ts";
+import { type CallOptions, withSignal } from "./signal.ts";
 import { sourceAggregation } from "./source.ts";
 import { refuseIfBounded } from "./stock.ts";
 
@@ -95,7 +95,7 @@ export async function reconcileCounter(
 ): Promise<CounterReconciliation> {
   const dryRun = givenFlag(options, "dryRun");
   const given = hasOption(options, "source") ? validSource(options.source) : undefined;
-  return await endingBy(options, () => reconcile(ref, given, dryRun));
+  return await withSignal(options, () => reconcile(ref, given, dryRun));
 }
 
 async function reconcile(
@@ -169,7 +169,7 @@ async function readSourceAndShards(ref: CounterRef, given: CounterSource | undef
   return await firestore.runTransaction(
     async (transaction) => {
       const counter = await transaction.get(counterDoc(ref));
-      refuseIfCounted(counter);
+      refuseCountedCollection(counter);
       const source = given ?? storedSource(counter);
       const { expected } = (await transaction.get(sourceAggregation(ref, source))).data();
       if (!isBounded(expected)) throw notANumber(ref, expected);

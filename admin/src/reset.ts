@@ -11,17 +11,17 @@ import {
   topItemsPath,
 } from "../../core/src/index.ts";
 import { adjustBase, commitAdjustment, retryAdjustment, sumOf } from "./base.ts";
-import { type CallOptions, endingBy } from "./callOptions.ts";
-import { refuseIfCounted } from "./counted.ts";
+import { refuseCountedCollection } from "./countedCollection.ts";
 import { type CounterRef, counterDoc, firestoreOf } from "./counter.ts";
-import { addForgetting } from "./forgetVisitors.ts";
+import { forgetVisitorsIn } from "./forgetVisitors.ts";
 import { latestSnapshot } from "./latestSnapshot.ts";
 import { writeIfUnchanged } from "./precondition.ts";
+import { type CallOptions, withSignal } from "./signal.ts";
 import { refuseIfBounded } from "./stock.ts";
 
 /** Options of {@link resetCounter}. */
 export interface ResetCounterOptions extends CallOptions {
-  /** Whether the visitors are forgotten, too, at the same instant. Default `false`. Without the total: `forgetVisitors`. */
+  /** Whether the visitors are forgotten at the same instant. Default `false`. `forgetVisitors` forgets them, and keeps the total. */
   visitors?: boolean | undefined;
   /** Whether the top items begin anew, at the same instant. Default `false`. */
   items?: boolean | undefined;
@@ -52,7 +52,7 @@ export async function resetCounter(ref: CounterRef, to: number, options: ResetCo
   validTotal("to", to);
   // First, because it refuses what is no reference.
   counterDoc(ref);
-  await endingBy(options, () => setTotal(ref, to, options));
+  await withSignal(options, () => setTotal(ref, to, options));
 }
 
 async function setTotal(ref: CounterRef, to: number, options: ResetCounterOptions): Promise<void> {
@@ -60,12 +60,12 @@ async function setTotal(ref: CounterRef, to: number, options: ResetCounterOption
     // Before the shards, so that all it has was committed before `at`.
     const summary = options.items ? await ref.firestore.doc(itemSummaryPath(ref.path)).get() : undefined;
     const { shards, counter } = await readShardsAndDocument(ref);
-    refuseIfCounted(counter);
+    refuseCountedCollection(counter);
     // After the listing: a counter that has become bounded since has other shards, so the commit fails.
     await refuseIfBounded(ref, "a reset");
     const batch = ref.firestore.batch();
     adjustBase(batch, ref, shards, to - sumOf(shards) - directCountOf(counter));
-    if (options.visitors) await addForgetting(batch, ref);
+    if (options.visitors) await forgetVisitorsIn(batch, ref);
     if (summary) forgetItems(batch, ref, summary, shards.readTime);
     await commitAdjustment(batch);
   });
@@ -84,7 +84,7 @@ async function readShardsAndDocument(ref: CounterRef) {
 }
 
 /**
- * Empties the summary, as {@link addForgetting} does the sketch. A merge leaves out the items that still wait and were committed
+ * Empties the summary, as {@link forgetVisitorsIn} does the sketch. A merge leaves out the items that still wait and were committed
  * until `resetAt`, so the reset need not read them.
  *
  * @param at  the instant at which the shards were listed: the total discards increments until then, too

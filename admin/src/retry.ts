@@ -1,7 +1,7 @@
 /** Retries calls to Firestore until their outcome is known, and bounds how long each may take. */
 import { setTimeout as wait } from "node:timers/promises";
 import { codeOf, DEADLINE_EXCEEDED } from "../../core/src/index.ts";
-import { throwIfAborted } from "./callOptions.ts";
+import { isAborted, throwIfAborted } from "./signal.ts";
 
 /** Cancelled, unknown, deadline exceeded, resource exhausted, aborted, internal, unavailable: the call may have succeeded. */
 const TRANSIENT = [1, 2, 4, 8, 10, 13, 14];
@@ -18,14 +18,14 @@ export function isTransient(error: unknown): boolean {
 const READ_TIMEOUT_MS = 60_000;
 
 /** @throws after a minute without an answer, an error with the code DEADLINE_EXCEEDED */
-export function inTime<T>(read: Promise<T>): Promise<T> {
+export function withReadTimeout<T>(read: Promise<T>): Promise<T> {
   return withTimeout(READ_TIMEOUT_MS, read);
 }
 
 /** How long a call is retried. */
 export const RETRY_FOR_MS = 12 * 3_600_000;
 
-/** A call without a result for so long logs a warning, and no other call within that time. */
+/** A call that has no result after this time logs a warning, at most one per process in this time. */
 const WARN_AFTER_MS = 30_000;
 
 /** Waits before the next attempt: exponential backoff with full jitter. */
@@ -58,7 +58,7 @@ export async function withTimeout<T>(milliseconds: number, call: Promise<T>): Pr
 export async function retry<T>(attempt: () => Promise<T>): Promise<T> {
   const giveUpAt = Date.now() + RETRY_FOR_MS;
   let failure: unknown = "no answer";
-  const warning = setTimeout(() => warn(failure), WARN_AFTER_MS);
+  const warning = setTimeout(() => isAborted() || warn(failure), WARN_AFTER_MS);
   try {
     for (let tries = 0; ; tries++) {
       throwIfAborted();

@@ -16,10 +16,10 @@ import {
   validSchedule,
   validSource,
 } from "../../core/src/index.ts";
-import { type CallOptions, endingBy } from "./callOptions.ts";
-import { refuseIfCounted } from "./counted.ts";
+import { refuseCountedCollection } from "./countedCollection.ts";
 import { type CounterRef, counterDoc } from "./counter.ts";
 import { retry } from "./retry.ts";
+import { type CallOptions, withSignal } from "./signal.ts";
 
 /** Options of {@link setCounterSource}. */
 export interface CounterSourceOptions extends CallOptions {
@@ -56,10 +56,10 @@ export async function setCounterSource(
 ): Promise<void> {
   const { every, alarmBeyond = 0 } = options;
   const document = counterDoc(ref);
-  if (source === null) return await endingBy(options, () => removeSource(document));
+  if (source === null) return await withSignal(options, () => removeSource(document));
   const schedule = validSchedule(every && every / 1_000, alarmBeyond);
   const stored = { ...validSource(source), ...schedule };
-  await endingBy(options, () => store(document, stored, every));
+  await withSignal(options, () => store(document, stored, every));
 }
 
 async function removeSource(document: DocumentReference): Promise<void> {
@@ -73,7 +73,7 @@ async function removeSource(document: DocumentReference): Promise<void> {
 async function store(document: DocumentReference, stored: object, every: number | undefined): Promise<void> {
   await retry(async () => {
     const known = await document.get();
-    refuseIfCounted(known);
+    refuseCountedCollection(known);
     const due = every === undefined ? undefined : firstDue(known.get("nextReconcileAt"), every);
     // Servers may call this whenever they start, and each write costs every watcher a read.
     if (isDeepStrictEqual([known.get("source"), known.get("nextReconcileAt")], [stored, due])) return;

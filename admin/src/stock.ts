@@ -21,11 +21,11 @@ import {
   validTake,
 } from "../../core/src/index.ts";
 import { sumOf } from "./base.ts";
-import { type CallOptions, endingBy, withoutSignal } from "./callOptions.ts";
-import { shardUpdate } from "./commit.ts";
-import { type Counter, type CounterRef, counterDoc, firestoreOf, isBoundedIn, refreshShardCount } from "./counter.ts";
+import { bounded, mayLower, shardUpdate } from "./commit.ts";
+import { type Counter, type CounterRef, counterDoc, firestoreOf, refreshShardCount } from "./counter.ts";
 import { createReceipt, newReceipt, receiptExists, unknownOutcome } from "./receipt.ts";
 import { backoff, retry } from "./retry.ts";
+import { type CallOptions, withoutSignal, withSignal } from "./signal.ts";
 
 /** Options of {@link takeFromCounter}. */
 export interface TakeFromCounterOptions extends CallOptions {
@@ -68,7 +68,7 @@ export async function takeFromCounter(
   // First, because it refuses what is no reference.
   counterDoc(ref);
   const counter = ref as Counter;
-  return await endingBy(options, () => take(counter, units, once));
+  return await withSignal(options, () => take(counter, units, once));
 }
 
 async function take(ref: Counter, units: number, once: string | undefined): Promise<number> {
@@ -166,12 +166,12 @@ async function takenBy(
 
 /**
  * Refuses an increment that may lower a bounded counter, or leave a fraction in it. Cost: none, or 1 read if the shard count
- * was not read within two minutes, or the counter was never published.
+ * was not read within two minutes.
  *
  * @throws CounterError `counter/bounded`
  */
 export async function refuseLowering(counter: Counter, by: number): Promise<void> {
-  if (Number.isSafeInteger(by) && by > 0) return;
+  if (!mayLower(by)) return;
   await refreshShardCount(counter);
   if (counter._isBounded === undefined) {
     // One read for all calls that wait.
@@ -180,7 +180,7 @@ export async function refuseLowering(counter: Counter, by: number): Promise<void
     });
     counter._isBounded = await counter._boundedReading;
   }
-  if (counter._isBounded) throw bounded(counter, `an increment by ${by}`);
+  if (counter._isBounded) throw bounded(counter, by);
 }
 
 /**
@@ -193,15 +193,8 @@ export async function refuseIfBounded(ref: CounterRef, what: string): Promise<vo
   if (await readIsBounded(ref)) throw bounded(ref, what);
 }
 
-function bounded({ id }: CounterRef, what: string): CounterError {
-  return new CounterError(
-    "counter/bounded",
-    `${what} may lower "${id}" below zero; restock by whole numbers with incrementCounter, and lower it with takeFromCounter`,
-  );
-}
-
-async function readIsBounded(ref: CounterRef): Promise<boolean | undefined> {
-  return isBoundedIn(await retry(() => counterDoc(ref).get()));
+async function readIsBounded(ref: CounterRef): Promise<boolean> {
+  return (await retry(() => counterDoc(ref).get())).get("bounded") === true;
 }
 
 function notBounded({ id }: CounterRef): CounterError {

@@ -2,7 +2,7 @@
 import type { Timestamp } from "firebase-admin/firestore";
 import { type TopItems, type TopItemsDocument, topItemsPath, toTopItems, validTopItems } from "../../core/src/index.ts";
 import { type CounterRef, firestoreOf } from "./counter.ts";
-import { inTime } from "./retry.ts";
+import { withReadTimeout } from "./retry.ts";
 
 /**
  * Reads the most frequent items of a counter, the most frequent first. Events that the functions `ingest` and `ingestmessages` receive
@@ -22,6 +22,6 @@ export async function getTopItems(
   options: { limit?: number | undefined } = {},
 ): Promise<TopItems<Timestamp>> {
   const most = validTopItems(options.limit);
-  const document = await inTime(firestoreOf(ref).doc(topItemsPath(ref.path)).get());
+  const document = await withReadTimeout(firestoreOf(ref).doc(topItemsPath(ref.path)).get());
   return toTopItems(document.data() as TopItemsDocument<Timestamp> | undefined, most);
 }

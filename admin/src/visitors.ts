@@ -12,14 +12,14 @@ import {
   validVisitor,
   visitorHash,
 } from "../../core/src/index.ts";
-import { type CallOptions, endingBy } from "./callOptions.ts";
 import { type Counter, type CounterRef, firestoreOf, refreshShardCount } from "./counter.ts";
-import { inTime, retry } from "./retry.ts";
+import { retry, withReadTimeout } from "./retry.ts";
+import { type CallOptions, withSignal } from "./signal.ts";
 
 /**
  * Counts a visitor of a counter, once however often it is called, from wherever. The estimate is `uniques` of each snapshot,
- * some 10 seconds later: exact up to 1,536 visitors, with a standard error of 0.81 % beyond. For two minutes after a reset of the
- * visitors, one may be left out because it could not change the estimate before.
+ * some 10 seconds later: exact up to 1,536 visitors, with a standard error of 0.81 % beyond. For two minutes after the visitors
+ * were forgotten, one may be left out because it could not change the estimate before.
  *
  * Cost: 1 write; none if the visitor can change no estimate, as 63 of 64 among 10 million. And 1 read per process and counter,
  * repeated after two minutes or 20 increments, or once a second while the counter has no total.
@@ -35,7 +35,7 @@ import { inTime, retry } from "./retry.ts";
 export async function countVisitor(ref: CounterRef, visitor: string, options?: CallOptions): Promise<void> {
   validVisitor(visitor);
   firestoreOf(ref);
-  await endingBy(options, () => addVisitor(ref, visitor));
+  await withSignal(options, () => addVisitor(ref, visitor));
 }
 
 async function addVisitor(ref: CounterRef, visitor: string): Promise<void> {
@@ -69,7 +69,9 @@ async function addVisitor(ref: CounterRef, visitor: string): Promise<void> {
  * ```
  */
 export async function getUniques(refs: readonly CounterRef[]): Promise<number> {
-  const stored = await Promise.all(refs.map((ref) => inTime(firestoreOf(ref).doc(sketchPath(ref.path)).get())));
+  const stored = await Promise.all(
+    refs.map((ref) => withReadTimeout(firestoreOf(ref).doc(sketchPath(ref.path)).get())),
+  );
   const union = new Sketch();
   for (const sketch of stored) {
     if (sketch.exists) union.merge(Sketch.parse(sketch.data() as StoredSketch));

@@ -18,6 +18,7 @@ export async function publish(context: CommandContext, options: SelectionOptions
     },
   });
   if (context.json) printJson({ ...context.target, after: run.after ?? null, counters: run.outcomes });
-  else print(`${pluralize(run.outcomes.filter(succeeded).length, "counter")} will be published within a few seconds.`);
+  else
+    print(`${pluralize(run.outcomes.filter(succeeded).length, "counter")} will be published within some ten seconds.`);
   throwIfIncomplete(run);
 }

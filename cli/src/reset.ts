@@ -9,10 +9,11 @@ import {
   type ResetCounterOptions,
   resetCounter,
 } from "../../admin/src/index.ts";
-import { counterDoc, refuseIfCounted } from "../../admin/src/internal.ts";
+import { counterDoc, refuseCountedCollection } from "../../admin/src/internal.ts";
 import type { CommandContext } from "./commandContext.ts";
-import { CommandError, WRONG_USAGE } from "./commandError.ts";
+import { CommandError, FAILED, WRONG_USAGE } from "./commandError.ts";
 import { confirm } from "./confirm.ts";
+import { counterExists } from "./counterExists.ts";
 import { escapeControls } from "./escape.ts";
 import { resumeCommand } from "./forEachItem.ts";
 import { formatNumber } from "./format.ts";
@@ -32,7 +33,7 @@ export async function reset(
     return await forget(context, ref);
   }
   // First, because what is refused needs no confirmation.
-  refuseIfCounted(await counterDoc(ref).get());
+  refuseCountedCollection(await counterDoc(ref).get());
   const before = await getExactTotal(ref);
   await confirm(context, {
     action: `Reset ${id} from ${formatNumber(before)} to ${formatNumber(total)}${visitors ? ", and forget its visitors" : ""}`,
@@ -58,8 +59,9 @@ export async function reset(
 
 /** Cost: that of the visitors. */
 async function forget(context: CommandContext, ref: CounterRef): Promise<void> {
+  if (!(await counterExists(ref))) throw new CommandError(FAILED, `${escapeControls(ref.id)} does not exist`);
   await confirm(context, { action: `Forget the visitors of ${ref.id}` });
-  await forgetVisitors(ref);
+  await interruptible(() => forgetVisitors(ref));
   if (context.json) printJson({ ...context.target, id: ref.id });
   else print(`${escapeControls(ref.id)}: its visitors are forgotten. The total stays.`);
 }

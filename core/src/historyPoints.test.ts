@@ -158,6 +158,8 @@ describe("the points of a range", () => {
     };
     const points = historyPoints(quiet, stored("hour", [state(3, date("17T09:00:00"))]), { ...day, step: "day" });
     expect(points).toMatchObject([{ at: day.from, total: 40, rate: 0, windows: { day: 0, week: 9, month: 30 } }]);
+    const future = { from: new Date(Date.now() + 60_000), to: new Date(Date.now() + 120_000) };
+    expect(historyPoints(quiet, [], { ...future, step: "day" })).toEqual([]);
     expect(historyPoints(quiet, [], { from: date("17T00:00:00"), to: date("17T12:00:00"), step: "hour" })).toEqual([]);
   });
 

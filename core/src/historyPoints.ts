@@ -24,7 +24,10 @@ export interface CounterHistoryOptions {
 
 /** The state of a counter at one instant: the last publish of a minute, an hour or a day. */
 export interface CounterHistoryPoint {
-  /** An instant for which `total` and `writes` are exact: within the step, usually near its end. */
+  /**
+   * The instant for which `total` and `writes` are exact: within the step, usually near its end. If nothing was published since `from`, it is
+   * `from`, and they are as last published.
+   */
   readonly at: Date;
   /** The sum of all increments committed at or before `at`. */
   readonly total: number;
@@ -65,8 +68,8 @@ export function historyRange({ from, to, step }: CounterHistoryOptions): [first:
 }
 
 /**
- * The points in a time range, in order, at most one for each step. If the counter was last published before the range, its state then is the
- * one point, at the beginning of the range.
+ * The points in a time range, in order, at most one for each step. If nothing was published since the beginning of the range, the only
+ * point is the last state before it, dated there.
  *
  * @param counter  the fields of the counter document, read before the history
  * @param history  the fields of the history documents
@@ -80,10 +83,10 @@ export function historyPoints(
   const points = states.flatMap((state): [step: string | number, CounterHistoryPoint][] => {
     if (!state?.asOf) return [];
     const point = pointOf(state, state.asOf);
-    if (state === counter && point.at < from)
-      return [[0, { ...point, at: from, rate: 0, windows: windowTotals(state.windows, +from) }]];
-    const isInRange = point.at >= from && point.at <= to;
-    return isInRange ? [[stepOf(point.at, step, state.windows?.timeZone), point]] : [];
+    if (point.at > to) return [];
+    if (point.at >= from) return [[stepOf(point.at, step, state.windows?.timeZone), point]];
+    const isLast = state === counter && from < new Date();
+    return isLast ? [[0, { ...point, at: from, rate: 0, windows: windowTotals(state.windows, +from) }]] : [];
   });
   points.sort(([, a], [, b]) => +a.at - +b.at);
   return [...new Map(points).values()];

@@ -37,14 +37,14 @@ export function mirrorName({ document, field }: Pick<MirrorTarget, "document" | 
  * How much of a counter's total a field shows: nothing, if another field has shown it.
  *
  * @param mirrored    of the counter document
- * @param mirroredIn  of the counter document; earlier versions have not written it, and `publishCounter` makes it `null`
+ * @param mirroredIn  of the counter document; earlier versions have not written it
  */
 export function amountShown(
   mirrored: unknown,
   mirroredIn: unknown,
   target: Pick<MirrorTarget, "document" | "field">,
 ): number {
-  const isOther = typeof mirroredIn === "string" && mirroredIn !== mirrorName(target);
+  const isOther = mirroredIn !== undefined && mirroredIn !== mirrorName(target);
   return typeof mirrored === "number" && Number.isFinite(mirrored) && !isOther ? mirrored : 0;
 }
 

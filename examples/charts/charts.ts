@@ -4,12 +4,14 @@ import { db } from "../setup/firebase.ts";
 
 const HOUR = 3_600_000;
 
-/** For a line: the totals of the last 24 hours, the last one of now. */
+/** For a line: the totals of the last 24 hours, up to now. */
 export async function totals(page: string) {
   const to = new Date();
   const from = new Date(to.getTime() - 24 * HOUR);
   const points = await getCounterHistory(counter(db, `views:${page}`), { from, to, step: "hour" });
-  return points.map(({ at, total }) => ({ x: at, y: total }));
+  const line = points.map(({ at, total }) => ({ x: at, y: total }));
+  const last = line.at(-1);
+  return last ? [...line, { x: to, y: last.y }] : [];
 }
 
 /** For bars: how many views each of the last 24 hours had. An hour without views has no bar. */

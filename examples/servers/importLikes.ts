@@ -17,7 +17,6 @@ export async function importLikes(likes: Iterable<{ post: string; user: string }
     // A user who has liked here, too, counts once.
     entries.push(created.catch((error) => (error.code === ALREADY_EXISTS ? undefined : Promise.reject(error))));
   }
-  await writer.close();
-  await Promise.all(entries);
+  await Promise.all([writer.close(), ...entries]);
   for (const post of posts) await reconcileCounter(counter(db, `likes:${post}`), { source: { entries: true } });
 }

@@ -2,7 +2,7 @@
 import { type CounterError, counter, incrementCounter } from "firestore-tally/admin";
 import { db } from "../setup/server.ts";
 
-/** Whoever gets no answer, or a 503, sends the same order again. */
+/** A client that gets no answer, or a 503, sends the same order again. */
 export async function handleOrder(request: Request, timeout = 5_000): Promise<Response> {
   const { id, product, quantity } = (await request.json()) as { id: string; product: string; quantity: number };
   try {

@@ -51,6 +51,16 @@ describe("ensureCounter", () => {
     expect(await getExactTotal(ref)).toBe(before);
   });
 
+  test("never makes stock of a counter that another server lowers at the same time", async () => {
+    const pairs = Array.from({ length: 30 }, async (_, n) => {
+      const ref = counter(admin, `race${n}`, { collection: "unpublished" });
+      await Promise.allSettled([incrementCounter(ref, -1), ensureCounter(ref, { bounded: true })]);
+      const { bounded } = (await admin.doc(ref.path).get()).data() ?? {};
+      return { isStock: bounded === true, total: await getExactTotal(ref) };
+    });
+    for (const { isStock, total } of await Promise.all(pairs)) expect(total).toBe(isStock ? 0 : -1);
+  });
+
   test("a counter that has only a source of truth does not exist yet", async () => {
     const ref = counter(admin, "stock:sourced", { collection: "unpublished" });
     await setCounterSource(ref, { collection: "shoes" });

@@ -96,6 +96,9 @@ describe("increments by a server", () => {
 
   test("those whose connections are cut after the commit count once", async () => {
     const id = "server:cut";
+    // Published, or a decrement would first read whether the counter has become stock.
+    await incrementCounter(counter(admin, id));
+    await until(async () => (await getCounter(counter(admin, id))).total === 1, "the total");
     const process = await startServer();
     const ref = counter(process.db, id);
     for (let cut = 0; cut < 2; cut++) {
@@ -109,7 +112,7 @@ describe("increments by a server", () => {
         );
       }
     }
-    expect(await sumOfIncrements(id)).toBe(8);
+    expect(await sumOfIncrements(id)).toBe(9);
     await process.close();
   });
 

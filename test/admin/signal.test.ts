@@ -7,8 +7,8 @@ import {
   type CounterRef,
   counter,
   countVisitor,
-  deleteCounter,
   ensureCounter,
+  forgetVisitors,
   getCounter,
   getCounterHistory,
   getCounterRank,
@@ -20,13 +20,12 @@ import {
   getUniques,
   incrementCounter,
   listCounters,
-  moveIncrements,
+  publishCounter,
   reconcileCounter,
   resetCounter,
   setCounterSource,
   takeFromCounter,
   undoIncrement,
-  undoIncrementsOf,
 } from "firestore-tally/admin";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { DEADLINE_EXCEEDED } from "../../core/src/index.ts";
@@ -42,11 +41,10 @@ const calls: [name: string, call: (ref: CounterRef, options: CallOptions) => Pro
   ["ensureCounter", (ref, options) => ensureCounter(ref, { shards: 5, ...options })],
   ["resetCounter", (ref, options) => resetCounter(ref, 0, options)],
   ["reconcileCounter", (ref, options) => reconcileCounter(ref, { source, ...options })],
+  ["publishCounter", (ref, options) => publishCounter(ref, options)],
+  ["forgetVisitors", (ref, options) => forgetVisitors(ref, options)],
   ["setCounterSource", (ref, options) => setCounterSource(ref, source, options)],
   ["setCounterSource with null", (ref, options) => setCounterSource(ref, null, options)],
-  ["deleteCounter", (ref, options) => deleteCounter(ref, options)],
-  ["undoIncrementsOf", (ref, options) => undoIncrementsOf(ref.firestore, "user", options)],
-  ["moveIncrements", (ref, options) => moveIncrements(ref.firestore, "user", "account", options)],
 ];
 
 let proxy: CuttingProxy;
@@ -88,6 +86,16 @@ test("calls end with their signal, and make no attempt afterwards", async () => 
   const before = await totals();
   await sleep(3_000);
   expect(await totals()).toEqual(before);
+});
+
+test("calls that wait for others make no attempt afterwards", async () => {
+  const ref = counter(server.firestore, "waiting", { collection });
+  await endInSilence((signal) =>
+    Array.from({ length: 200 }, (_, n) => [`${n}`, incrementCounter(ref, 1, { once: `order${n}`, signal })]),
+  );
+  await sleep(2_000);
+  // As many as a process makes at a time.
+  expect(await getExactTotal(counter(admin, "waiting", { collection }))).toBeLessThanOrEqual(50);
 });
 
 test("a commit that calls share goes on, so the others get their answer", async () => {

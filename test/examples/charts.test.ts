@@ -29,7 +29,9 @@ test("the line has each total, and the bars begin with a new counter's first vie
   const { totals, viewsPerHour } = await import("../../examples/charts/charts.ts");
   expect(await totals("never")).toEqual([]);
   expect(await viewsPerHour("never")).toEqual([]);
-  expect(await totals("new")).toEqual(times.map((x, n) => ({ x, y: n + 1 })));
+  // Level since the last view.
+  const now = { x: expect.any(Date), y: 3 };
+  expect(await totals("new")).toEqual([...times.map((x, n) => ({ x, y: n + 1 })), now]);
   expect(await viewsPerHour("new")).toEqual(times.map((time) => ({ x: hourOf(time), y: 1 })));
 });
 

@@ -68,8 +68,8 @@ async function simulateCrowd(
     const { process } = firestore.connection;
     for (let j = 0; j < 3; j++) {
       scheduler.after(random.next() * 5 * SECOND, () => {
-        const acknowledge = increments.begin(process, "views:a", 1);
-        increment(firestore).then(acknowledge, () => increments.rejected(process, "views:a", 1));
+        const { acknowledged } = increments.begin(process, "views:a", 1);
+        increment(firestore).then(acknowledged, () => increments.rejected(process, "views:a", 1));
       });
     }
   }

@@ -32,7 +32,17 @@ export function printReport(facts: ProjectFacts, findings: readonly Finding[], u
   );
 }
 
-function lookedAt({ rules, functions, indexes, fields, queue, counters, regions, plan }: ProjectFacts): string[] {
+function lookedAt({
+  rules,
+  functions,
+  indexes,
+  fields,
+  queue,
+  counters,
+  regions,
+  mirrors,
+  plan,
+}: ProjectFacts): string[] {
   const parts = [
     ...(seen(rules) ? ["rules"] : []),
     ...(seen(functions) ? ["functions"] : []),
@@ -43,6 +53,7 @@ function lookedAt({ rules, functions, indexes, fields, queue, counters, regions,
   const sample = seen(counters);
   const summed = seen(plan);
   const exchanges = seen(regions) ?? [];
+  const mirrored = seen(mirrors) ?? [];
   return [
     ...(parts.length > 0 ? [parts.join(", ")] : []),
     ...(sample
@@ -53,6 +64,7 @@ function lookedAt({ rules, functions, indexes, fields, queue, counters, regions,
         ]
       : []),
     ...(exchanges.length > 0 ? [`what other regions have of them: ${pluralize(exchanges.length, "exchange")}`] : []),
+    ...(mirrored.length > 0 ? [`what ${pluralize(mirrored.length, "document")} of yours show`] : []),
     ...(summed?.used
       ? [`the sum of ${summed.counter}: ${pluralize(summed.used.reads, "read")} by ${summed.used.indexes.join(", ")}`]
       : []),

@@ -1,12 +1,7 @@
 /** Reads some documents that show totals, and the totals. It writes nothing. */
 import { randomInt } from "node:crypto";
-import {
-  type DocumentSnapshot,
-  FieldPath,
-  type Firestore,
-  type Query,
-  type Transaction,
-} from "firebase-admin/firestore";
+import { type DocumentSnapshot, FieldPath, type Firestore, type Transaction } from "firebase-admin/firestore";
+import { latestSnapshot } from "../../../admin/src/internal.ts";
 import { type Mirror, mirrorSources, parseMirrors } from "../../../core/src/index.ts";
 import type { CommandContext } from "../commandContext.ts";
 import { deploymentsFor, variablesOf } from "./deployments.ts";
@@ -33,49 +28,49 @@ export async function readMirrors(
   mirrors: readonly Mirror[],
   meter: ReadMeter,
 ): Promise<MirroredTotal[]> {
+  if (mirrors.length === 0) return [];
+  const snapshot = await latestSnapshot();
   const all = mirrors.map((mirror) =>
     // At one instant: a total and its mirror share a commit.
-    firestore.runTransaction(
-      async (transaction) => {
-        const documents = await sample(transaction, firestore, mirror);
-        const pairs = documents.flatMap((document) =>
-          mirrorSources(document.ref.path, [mirror]).map(({ counterId }) => ({ document, counterId })),
-        );
-        meter.reads += Math.max(documents.length, 1) + pairs.length;
-        if (pairs.length === 0) return [];
-        const counters = await transaction.getAll(
-          ...pairs.map(({ counterId }) => firestore.collection(target.collection).doc(counterId)),
-        );
-        return pairs.flatMap(({ document, counterId }, index): MirroredTotal[] => {
-          const total: unknown = counters[index]?.get("total");
-          const shown: unknown = document.get(new FieldPath(...mirror.field));
-          return total === undefined
-            ? []
-            : [{ counter: counterId, document: document.ref.path, field: mirror.field.join("."), shown, total }];
-        });
-      },
-      { readOnly: true },
-    ),
+    firestore.runTransaction(async (transaction) => {
+      const documents = await sample(transaction, firestore, mirror);
+      const pairs = documents.flatMap((document) =>
+        mirrorSources(document.ref.path, [mirror]).map(({ counterId }) => ({ document, counterId })),
+      );
+      meter.reads += Math.max(documents.length, 1) + pairs.length;
+      if (pairs.length === 0) return [];
+      const counters = await transaction.getAll(
+        ...pairs.map(({ counterId }) => firestore.collection(target.collection).doc(counterId)),
+      );
+      return pairs.flatMap(({ document, counterId }, index): MirroredTotal[] => {
+        const total: unknown = counters[index]?.get("total");
+        const shown: unknown = document.get(new FieldPath(...mirror.field));
+        return total === undefined
+          ? []
+          : [{ counter: counterId, document: document.ref.path, field: mirror.field.join("."), shown, total }];
+      });
+    }, snapshot),
   );
   return (await Promise.all(all)).flat();
 }
 
-/** Documents of a mirror, from a random letter on where all are in one collection. */
-async function sample(
-  transaction: Transaction,
-  firestore: Firestore,
-  { document }: Mirror,
-): Promise<DocumentSnapshot[]> {
+/** Documents of a mirror, from a random letter on, or from the first on if there are none. */
+async function sample(transaction: Transaction, firestore: Firestore, mirror: Mirror): Promise<DocumentSnapshot[]> {
+  const { document } = mirror;
   const segments = document.split("/");
   if (!document.includes("{")) {
     const one = await transaction.get(firestore.doc(document));
     return one.exists ? [one] : [];
   }
   const parents = segments.slice(0, -1);
-  const some = async (query: Query) => (await transaction.get(query.limit(SAMPLE))).docs;
-  if (parents.some((segment) => segment.includes("{")))
-    return await some(firestore.collectionGroup(parents.at(-1) ?? ""));
-  const all = firestore.collection(parents.join("/"));
-  const later = await some(all.where(FieldPath.documentId(), ">=", String.fromCharCode(randomInt(48, 123))));
-  return later.length > 0 ? later : await some(all);
+  const isNested = parents.some((segment) => segment.includes("{"));
+  const all = isNested ? firestore.collectionGroup(parents.at(-1) ?? "") : firestore.collection(parents.join("/"));
+  const read = async (letter: string) => {
+    const path = segments.map((segment) => segment.replaceAll(/\{\w+\}/g, letter));
+    const from = isNested ? path.join("/") : path.at(-1);
+    const page = await transaction.get(all.orderBy(FieldPath.documentId()).startAt(from).limit(SAMPLE));
+    return page.docs.filter(({ ref }) => mirrorSources(ref.path, [mirror]).length > 0);
+  };
+  const later = await read(String.fromCharCode(randomInt(48, 123)));
+  return later.length > 0 ? later : await read("\u0001");
 }

@@ -96,7 +96,8 @@ export async function getExactTotal(ref: CounterRef): Promise<number> {
 
 /**
  * Reads the history of a counter: its state at the end of each minute, hour or day, in order. The last point is the current
- * state, unless `to` is before the last publish. If nothing was published in the range, that state is the one point, at `from`. The functions store the history, so clients write nothing for it.
+ * state, unless `to` is before the last publish. If nothing was published since `from`, the only point is the last state before it, dated
+ * `from`. The functions store the history, so clients write nothing for it.
  *
  * A step without a publish has no point. Counters of the groups in the functions' parameter `HISTORY` have a history: hours, and
  * minutes while a counter is written at least once in the longest interval between two totals, by default 10 seconds. Both are

@@ -38,7 +38,8 @@ async function publishing(
     published: Published;
     isStored: boolean;
     mirrored: number;
-    mirroredIn: string | null;
+    mirroredIn: string;
+    mirrorAgain: boolean;
     stats: unknown;
   }>,
   ...more: (number | typeof config)[]
@@ -72,7 +73,14 @@ async function publishing(
     };
     return { create: put("create"), update: put("update"), set: put("set"), commit };
   }
-  const { published, isStored = published !== undefined, mirrored = 0, mirroredIn, stats = { likes: mirrored } } = over;
+  const {
+    published,
+    isStored = published !== undefined,
+    mirrored = 0,
+    mirroredIn,
+    mirrorAgain = false,
+    stats = { likes: mirrored },
+  } = over;
   const state = {
     ref: at("counters/likes:42") as DocumentReference,
     updateTime: isStored ? updateTime : undefined,
@@ -84,6 +92,7 @@ async function publishing(
     unreachable: {},
     mirrored,
     mirroredIn,
+    mirrorAgain,
     adjusted: undefined,
     direct: undefined,
   };
@@ -164,8 +173,11 @@ describe("the mirror of a counter", () => {
     expect(commits).toEqual([[recorded, ["update", "posts/42", expect.anything(), 43, guarded]]]);
     const shown = { published: { ...idle, total: 43 }, mirrored: 43, mirroredIn: "posts/42 stats.likes" };
     expect(mirrored((await publishing(shown)).commits)).toEqual([false]);
-    const looked = await publishing({ ...shown, mirroredIn: null });
-    expect(mirrored(looked.commits)).toEqual([true]);
+    const again = await publishing({ ...shown, mirrorAgain: true });
+    expect(again.commits[0]?.[0]?.[2 as never]).toMatchObject({ mirrored: 43, mirrorAgain: FieldValue.delete() });
+    expect(mirrored(again.commits)).toEqual([true]);
+    const without = await publishing({ ...shown, mirrorAgain: true }, { ...config, mirrors: [] });
+    expect(without.commits[0]?.[0]?.[2 as never]).toMatchObject({ mirrorAgain: FieldValue.delete() });
   });
 
   test.each([["a text"], [null], [[1, 2]], [Timestamp.now()]])("never replaces %j by a map", async (stats) => {
@@ -175,7 +187,8 @@ describe("the mirror of a counter", () => {
       const { commits, isPublished } = await publishing({ published: idle, stats }, { ...config, mirrors });
       expect([mirrored(commits), isPublished]).toEqual([[false], true]);
     }
-    expect(log).toHaveBeenCalledTimes(2);
+    // Once in an instance, since each publish tries again.
+    expect(log.mock.calls.length).toBeLessThanOrEqual(1);
     log.mockRestore();
   });
 
@@ -195,8 +208,8 @@ describe("the mirror of a counter", () => {
     expect(mirrored(behind.commits)).toEqual([true]);
     const shown = await publishing({ published: idle, mirrored: 43 }, bridged);
     expect(mirrored(shown.commits)).toEqual([false]);
-    const looked = await publishing({ published: idle, mirrored: 43, mirroredIn: null }, bridged);
-    expect(looked.commits[0]?.[1]?.[3 as never]).toEqual(FieldValue.increment(0));
+    const again = await publishing({ published: idle, mirrored: 43, mirrorAgain: true }, bridged);
+    expect(again.commits[0]?.[1]?.[3 as never]).toEqual(FieldValue.increment(0));
     const elsewhere = await publishing({ published: idle, mirrored: 43, mirroredIn: "posts/42 likes" }, bridged);
     expect(elsewhere.commits[0]?.[1]?.[3 as never]).toEqual(FieldValue.increment(43));
   });
@@ -207,9 +220,9 @@ describe("the mirror of a counter", () => {
     for (const code of [5, 3]) {
       const { commits, isPublished } = await publishing({ published: idle }, { ...config, mirrors }, code);
       expect([mirrored(commits), isPublished]).toEqual([[true, false], true]);
+      // A document that is missing is an ordinary thing.
+      if (code === 5) expect(log).not.toHaveBeenCalled();
     }
-    // A document that is missing is an ordinary thing; one that is full is not.
-    expect(log).toHaveBeenCalledTimes(1);
     log.mockRestore();
   });
 });

@@ -37,21 +37,21 @@ export function increments(
   return {
     increment({ client, counter, by }) {
       const { process, firestore } = processes.client(client);
-      const acknowledge = oracle.increments.begin(process, counter, by);
+      const { acknowledged } = oracle.increments.begin(process, counter, by);
       const make = () => web.incrementCounter(webCounter(firestore, counter), by);
-      watched(client, counter, by, undefined, make).then(acknowledge, () => {
+      watched(client, counter, by, undefined, make).then(acknowledged, () => {
         oracle.increments.rejected(process, counter, by);
-        acknowledge();
+        acknowledged();
       });
     },
     add({ server, counter, by }) {
       const { process, firestore } = processes.server(server);
-      const acknowledge = oracle.increments.begin(process, counter, by);
+      const { acknowledged, ended } = oracle.increments.begin(process, counter, by);
       // Every simulated failure is transient, so only its signal ends this call.
       admin
         .incrementCounter(adminCounter(firestore, counter), by, { signal: processes.signal() })
-        .then(acknowledge, (error) => {
-          if (isEnded(error)) acknowledge("ended");
+        .then(acknowledged, (error) => {
+          if (isEnded(error)) ended();
           else if (!process.isDead) oracle.fail("completion", `${process.name} gives up: ${error}`);
         });
     },

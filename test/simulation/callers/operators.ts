@@ -25,8 +25,9 @@ export function operators(
         oracle.checkResetDone(process),
       );
     },
-    ensure: ({ counter, initial }) => void ensure(processes, counter, { initial }),
-    prewarm: ({ counter, shards }) => void ensure(processes, counter, { shards, holdFor: RESERVED_FOR }),
+    ensure: ({ counter, initial }) => void ensure(processes, counter, { initial, signal: processes.signal() }),
+    prewarm: ({ counter, shards }) =>
+      void ensure(processes, counter, { shards, holdFor: RESERVED_FOR, signal: processes.signal() }),
     deleteCounter({ counter }) {
       const { process, firestore } = processes.startServer("delete");
       oracle.setIntent(process, { kind: "delete" });

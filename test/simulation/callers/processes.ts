@@ -5,7 +5,9 @@ import type { Firestore as RealAdminFirestore } from "firebase-admin/firestore";
 import { Firestore as AdminFirestore } from "../model/adminSdk.ts";
 import { Code, type Refused } from "../model/database.ts";
 import { Connection, type Network } from "../model/network.ts";
+import type { Micros } from "../model/values.ts";
 import { Firestore as WebFirestore } from "../model/webSdk.ts";
+import { isEnded } from "../oracle/onceIncrements.ts";
 import type { Oracle } from "../oracle/oracle.ts";
 import type { Action } from "../scenario/scenario.ts";
 import { Process } from "../scheduler.ts";
@@ -28,10 +30,8 @@ type ActionOf<Does extends Action["does"], One = Action> = One extends Action
 export type Handlers<Does extends Action["does"]> = { readonly [One in Does]: (action: ActionOf<One>) => void };
 
 /** One call of so many has a signal, by the millisecond in which it is made. */
-const SIGNALLED = 4;
-
-/** When the signal is aborted, in microseconds. */
-const TIMEOUT = 3_000_000;
+const CALLS_PER_SIGNAL = 4;
+const SIGNAL_AFTER: Micros = 3_000_000;
 
 export class Processes {
   readonly network: Network;
@@ -78,12 +78,12 @@ export class Processes {
     return { process, firestore, lastCall: Promise.resolve() };
   }
 
-  /** Of some calls of servers: it is aborted after a few seconds, whatever they have done. */
+  /** A signal for about one call of four, aborted after three seconds; `undefined` for the others. */
   signal(): AbortSignal | undefined {
     const { scheduler } = this.network;
-    if (Math.floor(scheduler.now / 1_000) % SIGNALLED !== 0) return undefined;
+    if (Math.floor(scheduler.now / 1_000) % CALLS_PER_SIGNAL !== 0) return undefined;
     const controller = new AbortController();
-    scheduler.after(TIMEOUT, () => controller.abort());
+    scheduler.after(SIGNAL_AFTER, () => controller.abort());
     return controller.signal;
   }
 
@@ -109,7 +109,7 @@ export class Processes {
     return call
       .then(done, (error) => {
         // After three timeouts in a row, a reconcile reports that its source is too large.
-        if (error.code !== "counter/source-too-large" && !process.isDead)
+        if (error.code !== "counter/source-too-large" && !process.isDead && !isEnded(error))
           this.oracle.fail("completion", `${process.name} gives up: ${error}`);
       })
       .finally(() => this.#waiting.delete(process));

@@ -18,10 +18,10 @@ export function visitors(processes: Processes): Handlers<"visit" | "visitServer"
       const isCounted = oracle.visitors.begin(visitor);
       countVisitor(ref, visitor).then(isCounted, () => {});
       if (by === undefined) return;
-      const acknowledge = oracle.increments.begin(process, VISITED, by);
-      incrementCounter(ref, by).then(acknowledge, () => {
+      const { acknowledged } = oracle.increments.begin(process, VISITED, by);
+      incrementCounter(ref, by).then(acknowledged, () => {
         oracle.increments.rejected(process, VISITED, by);
-        acknowledge();
+        acknowledged();
       });
     },
     visitServer({ server, visitor }) {

@@ -48,14 +48,19 @@ export class IncrementCheck {
   }
 
   /** A process calls for an increment. @returns records the acknowledgement, or that a signal has ended the call: then it may count or not */
-  begin(process: Process, counter: string, by: number): (outcome?: unknown) => void {
+  begin(process: Process, counter: string, by: number): { acknowledged(): void; ended(): void } {
     const ledger = this.#ledger(counter, process);
     const call = { by };
     ledger.pending.add(call);
-    return (outcome) => {
-      ledger.pending.delete(call);
-      if (outcome === "ended") ledger.ended.push(by);
-      else ledger.acknowledged += by;
+    return {
+      acknowledged: () => {
+        ledger.pending.delete(call);
+        ledger.acknowledged += by;
+      },
+      ended: () => {
+        ledger.pending.delete(call);
+        ledger.ended.push(by);
+      },
     };
   }
 

@@ -22,7 +22,8 @@ interface OnceState {
 
 /** Whether a signal has ended a call. */
 export function isEnded(error: unknown): boolean {
-  return (error as { code?: unknown }).code === "counter/unknown-outcome";
+  const { code, cause } = error as { code?: unknown; cause?: { name?: unknown } };
+  return code === "counter/unknown-outcome" && cause?.name === "AbortError";
 }
 
 export class OnceIncrementCheck {

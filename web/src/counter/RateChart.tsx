@@ -61,7 +61,8 @@ function dataOf(points: readonly Point[], spanMs: number, live: boolean): uPlot.
   const end = Date.now();
   const shown = live ? upToNow(points, end) : points;
   // The edges of the time span, so that the scale does not depend on the data.
-  const at = [(end - spanMs) / 1_000, ...shown.map((point) => point.at / 1_000), end / 1_000];
+  const start = end - spanMs;
+  const at = [start, ...shown.map((point) => Math.max(point.at, start)), end].map((millis) => millis / 1_000);
   return [at, [null, ...shown.map(({ rate }) => rate), null], [null, ...shown.map((p) => p.shardCount), null]];
 }
 

@@ -29,7 +29,7 @@ export function History({ connection, id, log }: { connection: Connection; id: s
   }, [connection, id, range]);
 
   const points = useMemo(
-    () => (range ? chartPoints(history ?? []) : log.recent.map(pointOf)),
+    () => (range ? chartPoints(history ?? [], Date.now()) : log.recent.map(pointOf)),
     [range, history, log.recent],
   );
   const highest = Math.max(0, ...points.map(({ rate }) => rate));

@@ -19,9 +19,13 @@ export const RANGES: readonly Range[] = [
 
 /**
  * The rate between two points is the writes between them: a point's `rate` holds for its last moment only. The computed rate
- * holds for the whole time, so it starts where the point before ends.
+ * holds for the whole time, so it starts where the point before ends. A counter that was not written since the only point is level.
  */
-export function chartPoints(history: readonly CounterHistoryPoint[]): Point[] {
+export function chartPoints(history: readonly CounterHistoryPoint[], now: number): Point[] {
+  const [only, ...more] = history;
+  if (only?.rate === 0 && more.length === 0) {
+    return [only.at.getTime(), now].map((at) => ({ at, rate: 0, shardCount: only.shardCount }));
+  }
   return history.flatMap((point, i) => {
     const before = history[i - 1];
     const at = point.at.getTime();

@@ -10,7 +10,7 @@ import {
   mirrorTarget,
   NOT_FOUND,
 } from "../../../../core/src/index.ts";
-import { finite } from "../../counter/fields.ts";
+import { fieldIf, finite } from "../../counter/fields.ts";
 import { logError } from "../../counter/log.ts";
 import type { CounterState, Feature } from "../../counter/types.ts";
 import type { Config } from "../config.ts";
@@ -18,9 +18,11 @@ import { mirrorsPlan } from "./mirrorsPlan.ts";
 
 declare module "../../counter/types.ts" {
   interface CounterState {
-    /** The part of the sum of the shards that the mirror shows, and which field that is; `null`: the field is to be looked at. */
+    /** The part of the sum of the shards that the mirror shows, and which field that is. */
     readonly mirrored: number;
-    readonly mirroredIn: string | null | undefined;
+    readonly mirroredIn: string | undefined;
+    /** Whether the mirror is to be written even if it shows the total: `publishCounter` has asked for that. */
+    readonly mirrorAgain: boolean;
   }
 }
 
@@ -31,21 +33,26 @@ declare module "../../counter/types.ts" {
 export const mirrors: Feature = {
   ...mirrorsPlan,
   isOptional: true,
-  parseState: (document) => ({ mirrored: finite(document.get("mirrored")), mirroredIn: document.get("mirroredIn") }),
+  parseState: (document) => ({
+    mirrored: finite(document.get("mirrored")),
+    mirroredIn: document.get("mirroredIn"),
+    mirrorAgain: document.get("mirrorAgain") === true,
+  }),
   measuredWith: ({ mirrored, mirroredIn }) => [mirrored, mirroredIn],
   async contribute(state, next, config: Config) {
+    const done = fieldIf("mirrorAgain", null, state.mirrorAgain);
     const mirror = mirrorToWrite(state, next.total, config);
-    if (!mirror) return { fields: {} };
+    if (!mirror) return { fields: done };
     const document = state.ref.firestore.doc(mirror.document);
     const field = new FieldPath(...mirror.field);
     // A write of `stats.total` would replace a text `stats` by a map.
     const shown = mirror.isBridged || mirror.field.length > 1 ? await document.get() : undefined;
-    if (shown && !hasPlace(shown, mirror.field)) {
-      if (shown.exists) reportUnfit(state, mirror.document);
+    if (shown && !canHoldField(shown, mirror.field)) {
+      if (shown.exists) logUnwritableMirror(state, mirror.document);
       return { fields: {} };
     }
     return {
-      fields: { mirrored: next.total, mirroredIn: mirrorName(mirror) },
+      fields: { mirrored: next.total, mirroredIn: mirrorName(mirror), ...done },
       addTo(batch) {
         const amount = amountShown(state.mirrored, state.mirroredIn, mirror);
         if (mirror.isBridged && shown) addToField(batch, shown, field, next.total, amount);
@@ -60,16 +67,22 @@ export const mirrors: Feature = {
   wasLeftOut(error, state, config: Config) {
     // A missing document is ordinary, and is not logged.
     if (codeOf(error) === INVALID_ARGUMENT)
-      reportUnfit(state, mirrorTarget(state.ref.id, config.mirrors)?.document, error);
+      logUnwritableMirror(state, mirrorTarget(state.ref.id, config.mirrors)?.document, error);
   },
 };
 
-function reportUnfit({ ref }: CounterState, document: string | undefined, error?: unknown): void {
+/** Documents that this instance has logged, since each publish tries again. An instance logs so many at most. */
+const logged = new Set<string>();
+const MOST_LOGGED = 100;
+
+function logUnwritableMirror({ ref }: CounterState, document = "", error?: unknown): void {
+  if (logged.has(document) || logged.size === MOST_LOGGED) return;
+  logged.add(document);
   logError("could not mirror a total: its document cannot hold it", { counter: ref.id, document, error });
 }
 
 /** Whether a document exists, with maps or nothing where the field's parents are. */
-function hasPlace(document: DocumentSnapshot, field: readonly string[]): boolean {
+function canHoldField(document: DocumentSnapshot, field: readonly string[]): boolean {
   const parents = field.slice(0, -1).map((_, index) => document.get(new FieldPath(...field.slice(0, index + 1))));
   return document.exists && parents.every((parent) => parent === undefined || isMap(parent));
 }
@@ -80,14 +93,12 @@ function isMap(value: unknown): boolean {
 
 /** The mirror of a counter, unless it shows the total. */
 function mirrorToWrite(state: CounterState, total: number, config: Config): MirrorTarget | undefined {
-  const { ref, published, mirrored, mirroredIn } = state;
+  const { ref, published, mirrored, mirroredIn, mirrorAgain } = state;
   const mirror = mirrorTarget(ref.id, config.mirrors);
-  if (!mirror) return undefined;
+  if (!mirror || mirrorAgain) return mirror;
   const shown = amountShown(mirrored, mirroredIn, mirror);
   // Where the last publish was made without the mirror, its document may have been made anew.
-  const isCertain = mirror.isBridged
-    ? mirroredIn !== null
-    : mirroredIn === mirrorName(mirror) && published?.total === shown;
+  const isCertain = mirror.isBridged || (mirroredIn === mirrorName(mirror) && published?.total === shown);
   return isCertain && total === shown ? undefined : mirror;
 }
 

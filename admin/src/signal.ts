@@ -8,8 +8,9 @@ import { CounterError, hasOption } from "../../core/src/index.ts";
 /** Options of calls that write. */
 export interface CallOptions {
   /**
-   * Ends the call when it is aborted, such as `AbortSignal.timeout(5_000)`. The call then rejects with `counter/unknown-outcome`: it makes no
-   * further attempt, but its last one may still succeed. Default: the call is retried for half a day.
+   * Ends the call when it is aborted, such as `AbortSignal.timeout(5_000)`. The call rejects with `counter/unknown-outcome`, and is not
+   * retried; its last attempt may still be committed. If the signal was aborted before the call, the call does nothing, and rejects with the
+   * signal's reason. Default: the call is retried for half a day.
    */
   signal?: AbortSignal | undefined;
 }
@@ -22,18 +23,23 @@ const signals = new AsyncLocalStorage<AbortSignal | undefined>();
  * @throws CounterError `counter/unknown-outcome` if it is aborted meanwhile; `counter/invalid-option` if it is no signal; the signal's reason if it
  *         was aborted before: then nothing was done
  */
-export async function endingBy<T>(options: unknown, call: () => Promise<T>): Promise<T> {
+export async function withSignal<T>(options: unknown, call: () => Promise<T>): Promise<T> {
   const signal = signalOf(options);
   if (!signal) return await call();
   signal.throwIfAborted();
   let abort: () => void = () => {};
   const aborted = new Promise<never>((_, reject) => {
-    abort = () => reject(unknownOutcome(signal.reason));
+    abort = () => reject(endedBySignal(signal.reason));
   });
   signal.addEventListener("abort", abort);
   return await Promise.race([signals.run(signal, call), aborted]).finally(() =>
     signal.removeEventListener("abort", abort),
   );
+}
+
+/** Whether the signal of the current call was aborted. */
+export function isAborted(): boolean {
+  return signals.getStore()?.aborted === true;
 }
 
 /** @throws the signal's reason if the signal of the current call was aborted */
@@ -51,14 +57,15 @@ function signalOf(options: unknown): AbortSignal | undefined {
   if (options.signal instanceof AbortSignal) return options.signal;
   throw new CounterError(
     "counter/invalid-option",
-    "signal is no AbortSignal; pass one, such as AbortSignal.timeout(5_000)",
+    `signal is "${String(options.signal)}"; pass an AbortSignal, such as AbortSignal.timeout(5_000)`,
   );
 }
 
-function unknownOutcome(cause: unknown): CounterError {
+function endedBySignal(cause: unknown): CounterError {
   return new CounterError(
     "counter/unknown-outcome",
-    "the signal has ended the call, which may or may not have succeeded. Repeat it if it counts once, as with the same `once`",
+    "the signal was aborted, and the call may or may not have been committed. Repeat an increment or a take only with the same `once`. Other " +
+      "calls may be repeated; a repeated reset also discards what was counted in between",
     cause,
   );
 }
