@@ -30,7 +30,7 @@ type ActionOf<Does extends Action["does"], One = Action> = One extends Action
 export type Handlers<Does extends Action["does"]> = { readonly [One in Does]: (action: ActionOf<One>) => void };
 
 /** One call of so many has a signal, by the millisecond in which it is made. */
-const CALLS_PER_SIGNAL = 4;
+const CALLS_PER_SIGNAL = 8;
 const SIGNAL_AFTER: Micros = 3_000_000;
 
 export class Processes {
@@ -78,7 +78,7 @@ export class Processes {
     return { process, firestore, lastCall: Promise.resolve() };
   }
 
-  /** A signal for about one call of four, aborted after three seconds; `undefined` for the others. */
+  /** A signal for about one call of eight, aborted after three seconds; `undefined` for the others. */
   signal(): AbortSignal | undefined {
     const { scheduler } = this.network;
     if (Math.floor(scheduler.now / 1_000) % CALLS_PER_SIGNAL !== 0) return undefined;
