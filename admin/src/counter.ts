@@ -30,7 +30,7 @@ export interface Counter extends CounterRef {
   _pendingCommits?: Semaphore;
   /** Whether the counter is bounded, as the counter document has said; `undefined` if it was not read. */
   _isBounded?: boolean;
-  /** Whether the counter has a published total, so that it never becomes bounded. */
+  /** Whether the counter has a published total, so that it never becomes bounded unless it is deleted. */
   _isPublished?: boolean;
   /** While the counter document is read for that alone. */
   _boundedReading?: Promise<boolean> | undefined;

@@ -17,7 +17,7 @@ const MAX_ROUNDS = 3;
 /**
  * Deletes a counter: its shards, entries, corrections, history, visitors and items, and the counter document last. Its receipts stay
  * until they expire, because what a sender sends again must not count again, for the other counters of a batch either. The call can
- * be repeated, and continues where it was interrupted. Stop the counter's writers a minute before: a later increment, or the event of an
+ * be repeated, and continues where it was interrupted. Stop the counter's writers two minutes before: a later increment, or the event of an
  * earlier one that is still on its way, starts the counter anew, as does a creation or deletion in a collection that the functions
  * count. Browsers remember the users they have counted, even for a new counter with the same id. To count visitors afresh, call
  * `forgetVisitors` instead.

@@ -56,7 +56,7 @@ const HOUR_MS = 3_600_000;
  * With `bounded`, the counter is stock: {@link takeFromCounter} of clients and servers takes from it, and it never falls below
  * zero. Its units are spread over `shards` at once.
  *
- * Cost: 1 read, and 3 more if the counter was never published, 6 for a new bounded one. If it does not exist, 2 writes, and 1 per shard that gets units of a bounded
+ * Cost: 1 read, and 3 more if the counter was never published. If it does not exist, 2 writes, and 1 per shard that gets units of a bounded
  * counter, at least 1. If it exists, 1 read and 2 writes more with `shards`.
  *
  * @throws CounterError `counter/invalid-amount`, `counter/invalid-option`; `counter/not-bounded` if the counter exists and is
@@ -105,14 +105,14 @@ async function ensure(ref: CounterRef, plan: Plan): Promise<void> {
 }
 
 /**
- * A counter that becomes stock is looked for again and created in one transaction, so that no shard of the stock is below zero. For the
- * others, an increment that is committed after the look counts as one that follows the call.
+ * A counter that becomes stock is looked for and created in one transaction, so that no shard of the stock is below zero. For the others, an
+ * increment that is committed after the look counts as one that follows the call.
  *
  * @returns whether the counter was missing
  */
 async function createIfMissing(ref: CounterRef, plan: Plan): Promise<boolean> {
-  if (await exists(withoutTransaction)) return false;
   if (!plan.bounded) {
+    if (await exists(withoutTransaction)) return false;
     const batch = ref.firestore.batch();
     addCounter(batch, ref, plan);
     await batch.commit();

@@ -34,7 +34,7 @@ export async function forgetVisitors(ref: CounterRef, options?: CallOptions): Pr
 }
 
 /**
- * Adds to the batch what forgets the visitors; nothing if there are none. Cost: 1 read and 1 per bucket; 2 writes and 1 delete per bucket.
+ * Adds to the batch what forgets the visitors; nothing for a counter that does not exist. Cost: 1 read and 1 per bucket; 2 writes and 1 delete per bucket.
  *
  * The sketch is emptied, not deleted, so that the commit of a merge that has found no sketch fails. If a merge changes the sketch
  * meanwhile, the batch fails: the merge may have had visitors of buckets that this listing lacks. Browsers see by `uniquesResetAt` that
@@ -43,7 +43,9 @@ export async function forgetVisitors(ref: CounterRef, options?: CallOptions): Pr
 export async function forgetVisitorsIn(batch: WriteBatch, ref: CounterRef): Promise<void> {
   const sketch = await ref.firestore.doc(sketchPath(ref.path)).get();
   const buckets = await ref.firestore.collection(uniquesPath(ref.path)).get();
-  if (!sketch.exists && buckets.empty) return;
+  // A merge writes the counter document, so one that came in between makes the commit fail.
+  const isMissing = !sketch.exists && buckets.empty && !(await counterDoc(ref).get()).exists;
+  if (isMissing) return;
   for (const bucket of buckets.docs) batch.delete(bucket.ref);
   // A visitor in a new bucket after the listing stays for the next merge.
   const asOf = buckets.readTime;

@@ -67,7 +67,10 @@ export function ensure(processes: Processes, counter: string, options: EnsureCou
   const start = scheduler.now;
   const ref = adminCounter(firestore, counter);
   return processes.operate(process, ensureCounter(ref, options), () => {
-    const exists = database.get(ref.path).fields || database.below(ref.path).length > 0;
+    const counts = database
+      .below(ref.path)
+      .filter((path) => /^\/(shards|tallyEntries)\//.test(path.slice(ref.path.length)));
+    const exists = database.get(ref.path).fields || counts.length > 0;
     if (exists || oracle.deletedAt(counter) >= start) return;
     oracle.fail("I5", `${process.name} is done, but ${counter} does not exist`);
   });

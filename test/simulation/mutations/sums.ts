@@ -19,7 +19,7 @@ const resetting = (edit: Edit) => committing("reset", isBase, edit);
 const correcting = (edit: Edit) => committing("", ({ path }) => path.includes("/tallyCorrections/"), edit);
 
 export const sumMutations: Record<string, Mutation> = {
-  "fold without the precondition": { ...folding(withoutPreconditions), breaks: ["I5", "I9", "I12", "I13"], seed: 5 },
+  "fold without the precondition": { ...folding(withoutPreconditions), breaks: ["I5", "I9", "I12", "I13"], seed: 50 },
   "fold deletes first and adds to the base later": {
     ...folding(inTwoCommits(isDeletion)),
     breaks: ["I5", "I1", "I9"],

@@ -150,7 +150,7 @@ export const wakeUpMutations: Record<string, Mutation> = {
   "nothing waits until a measurement is scheduled": {
     ...scheduling(async (task, schedule) => void schedule(task).catch(() => undefined)),
     breaks: ["I2"],
-    seed: 72,
+    seed: 19,
   },
   "schedule after the publish": {
     ...scheduling(

@@ -110,12 +110,14 @@ export class IncrementCheck {
   atEnd(): void {
     for (const [counter, ledgers] of this.#ledgers) {
       for (const [process, { committed, acknowledged, pending, ended }] of ledgers) {
-        const extra = committed - acknowledged;
         if (pending.size > 0 && !process.isDead) {
           this.#fail("completion", `calls of ${process.name} to increment ${counter} have not returned`);
         }
         const repeatable = this.#deletedMarks(process, counter).map(({ by }) => by);
-        const unsure = [...[...pending].map(({ by }) => by), ...ended];
+        // The commit that an increment shares goes on; a decrement may have been ended before.
+        const sure = process.isDead ? [] : ended.filter((by) => by > 0);
+        const extra = committed - acknowledged - sure.reduce((sum, by) => sum + by, 0);
+        const unsure = [...[...pending].map(({ by }) => by), ...ended.filter((by) => !sure.includes(by))];
         if (!subsetSums([...unsure, ...repeatable]).has(extra)) {
           const unknown = unsure.join(", ") || "nothing";
           this.#fail(
