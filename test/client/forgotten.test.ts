@@ -10,7 +10,7 @@ import {
   takeFromCounter,
   withRateLimit,
 } from "firestore-tally";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import {
   counter,
   deleteCounter,
@@ -71,6 +71,7 @@ test("after a deletion, only what the guide names is left of a user, and can be 
     counter(admin, `${id}`),
   );
   if (!views || !likes || !tickets || !score) throw new Error("unreachable");
+  const limits = [`tallyLimits/notes/tallyUses/${uid}`, `tallyServerLimits/calls/tallyKeys/${uid}`];
   const here = (ref: { id: string }) => clientCounter(page.db, ref.id);
   await ensureCounter(tickets, { initial: 10, bounded: true });
   await incrementCounter(here(likes), 1, { once: uid });
@@ -87,25 +88,25 @@ test("after a deletion, only what the guide names is left of a user, and can be 
   await until(async () => (await getCounter(views)).uniques === 1, "the visitor");
 
   const hash = await visitorHash(uid);
-  const everything = () => documentsAbout(uid, hash);
-  const entries = (await everything()).filter((path) => path.includes("/tallyEntries/"));
-  expect(entries).toHaveLength(3);
+  /** The emulator's lists may miss a commit for a moment. */
+  const eventually = (check: (paths: readonly string[]) => void) =>
+    vi.waitFor(async () => check(await documentsAbout(uid, hash)), { timeout: 20_000, interval: 500 });
+  const isEntry = (path: string) => path.includes("/tallyEntries/");
+  await eventually((paths) => expect(paths.filter(isEntry)).toHaveLength(3));
   await undoIncrementsOf(admin, uid);
   expect(await Promise.all([likes, tickets].map(getExactTotal))).toEqual([0, 10]);
-  const left = await everything();
-  const ofCounters = left.filter((path) => path.startsWith("counters/") && !path.includes(score.id));
-  // The hash, where visitors wait to be merged, and where they are merged.
-  for (const path of ofCounters)
-    expect(path).toMatch(/^counters\/views:seen\/(tallyVisitors\/\w+|tallySketches\/uniques)$/);
-  expect(ofCounters).toContain("counters/views:seen/tallySketches/uniques");
-  expect(left.filter((path) => !path.startsWith("counters/"))).toEqual([
-    `tallyLimits/notes/tallyUses/${uid}`,
-    `tallyServerLimits/calls/tallyKeys/${uid}`,
-  ]);
+  await eventually((paths) => {
+    const ofCounters = paths.filter((path) => path.startsWith("counters/") && !path.includes(score.id));
+    // The hash, where visitors wait to be merged, and where they are merged.
+    for (const path of ofCounters)
+      expect(path).toMatch(/^counters\/views:seen\/(tallyVisitors\/\w+|tallySketches\/uniques)$/);
+    expect(ofCounters).toContain("counters/views:seen/tallySketches/uniques");
+    expect(paths.filter((path) => !path.startsWith("counters/"))).toEqual(limits);
+  });
 
   await forgetVisitors(views);
   await deleteCounter(score);
-  for (const path of await everything()) if (/^tally(Server)?Limits\//.test(path)) await admin.doc(path).delete();
+  for (const path of limits) await admin.doc(path).delete();
   const receipts = /^counters\/score:[^/]+(\/tallyReceipts\/|$)/;
-  expect((await everything()).filter((path) => !receipts.test(path))).toEqual([]);
+  await eventually((paths) => expect(paths.filter((path) => !receipts.test(path))).toEqual([]));
 });

@@ -54,7 +54,7 @@ export async function readMirrors(
   return (await Promise.all(all)).flat();
 }
 
-/** Documents of a mirror, from a random letter on, or from the first on if there are none. */
+/** Documents of a mirror, from a random letter on; if there are few, also from the first one on. */
 async function sample(transaction: Transaction, firestore: Firestore, mirror: Mirror): Promise<DocumentSnapshot[]> {
   const { document } = mirror;
   const segments = document.split("/");
@@ -64,13 +64,17 @@ async function sample(transaction: Transaction, firestore: Firestore, mirror: Mi
   }
   const parents = segments.slice(0, -1);
   const isNested = parents.some((segment) => segment.includes("{"));
-  const all = isNested ? firestore.collectionGroup(parents.at(-1) ?? "") : firestore.collection(parents.join("/"));
+  const collection = isNested
+    ? firestore.collectionGroup(parents.at(-1) ?? "")
+    : firestore.collection(parents.join("/"));
   const read = async (letter: string) => {
     const path = segments.map((segment) => segment.replaceAll(/\{\w+\}/g, letter));
     const from = isNested ? path.join("/") : path.at(-1);
-    const page = await transaction.get(all.orderBy(FieldPath.documentId()).startAt(from).limit(SAMPLE));
+    const page = await transaction.get(collection.orderBy(FieldPath.documentId()).startAt(from).limit(SAMPLE));
     return page.docs.filter(({ ref }) => mirrorSources(ref.path, [mirror]).length > 0);
   };
   const later = await read(String.fromCharCode(randomInt(48, 123)));
-  return later.length > 0 ? later : await read("\u0001");
+  if (later.length === SAMPLE) return later;
+  const all = new Map([...(await read("\u0001")), ...later].map((one) => [one.ref.path, one]));
+  return [...all.values()].slice(-SAMPLE);
 }
