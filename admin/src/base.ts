@@ -16,6 +16,7 @@ import {
 } from "../../core/src/index.ts";
 import { type CounterRef, counterDoc, shardDoc } from "./counter.ts";
 import { backoff, retry } from "./retry.ts";
+import { throwIfAborted } from "./signal.ts";
 
 /** The sum of listed shards. */
 export function sumOf(shards: QuerySnapshot): number {
@@ -50,6 +51,7 @@ class Changed extends Error {}
 
 /** Commits a batch with an {@link adjustBase}, in an attempt of {@link retryAdjustment}. */
 export async function commitAdjustment(batch: WriteBatch): Promise<void> {
+  throwIfAborted();
   try {
     await batch.commit();
   } catch (error) {

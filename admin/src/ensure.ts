@@ -115,6 +115,7 @@ async function createIfMissing(ref: CounterRef, plan: Plan): Promise<boolean> {
     if (await exists(withoutTransaction)) return false;
     const batch = ref.firestore.batch();
     addCounter(batch, ref, plan);
+    throwIfAborted();
     await batch.commit();
     return true;
   }

@@ -19,7 +19,7 @@ import {
 import { refuseCountedCollection } from "./countedCollection.ts";
 import { type CounterRef, counterDoc } from "./counter.ts";
 import { retry } from "./retry.ts";
-import { type CallOptions, withSignal } from "./signal.ts";
+import { type CallOptions, throwIfAborted, withSignal } from "./signal.ts";
 
 /** Options of {@link setCounterSource}. */
 export interface CounterSourceOptions extends CallOptions {
@@ -79,6 +79,7 @@ async function store(document: DocumentReference, stored: object, every: number 
     if (isDeepStrictEqual([known.get("source"), known.get("nextReconcileAt")], [stored, due])) return;
     // A plain merge would mix the old source with the new one.
     const nextReconcileAt = due ?? FieldValue.delete();
+    throwIfAborted();
     await document.set({ source: stored, nextReconcileAt }, { mergeFields: ["source", "nextReconcileAt"] });
   });
 }
