@@ -56,8 +56,8 @@ const HOUR_MS = 3_600_000;
  * With `bounded`, the counter is stock: {@link takeFromCounter} of clients and servers takes from it, and it never falls below
  * zero. Its units are spread over `shards` at once.
  *
- * Cost: 1 read, and 3 more if the counter was never published. If it does not exist, 2 writes, and 1 per shard that gets units of a bounded
- * counter, at least 1. If it exists, 1 read and 2 writes more with `shards`.
+ * Cost: 1 read, and 2 more if the counter was never published, 3 with `bounded`. If it does not exist, 2 writes, and 1 per shard that
+ * gets units of a bounded counter, at least 1. If it exists, 1 read and 2 writes more with `shards`.
  *
  * @throws CounterError `counter/invalid-amount`, `counter/invalid-option`; `counter/not-bounded` if the counter exists and is
  *         not bounded
@@ -93,44 +93,41 @@ async function ensure(ref: CounterRef, plan: Plan): Promise<void> {
   const counter = await retry(() => counterDoc(ref).get());
   const isPublished = counter.get("asOf") !== undefined;
   if (isPublished) refuseUnbounded(ref, plan, counter);
-  const create = () => retry(() => createIfMissing(ref, plan));
+  const create = () => retry(() => (plan.bounded ? createStock(ref, plan) : createPlain(ref, plan, counter)));
   const created =
     !isPublished &&
     (await create().catch((error) => {
       if (codeOf(error) !== ALREADY_EXISTS) throw error;
-      // Another writer was first, or an attempt whose answer was lost.
-      return create();
+      // Another writer was first, or an attempt whose answer was lost. Only of stock it matters what was made.
+      return plan.bounded && create();
     }));
   if (plan.shards !== undefined && !created) await reserveShards(ref, plan.shards, plan.holdFor);
 }
 
-/**
- * A counter that becomes stock is looked for and created in one transaction, so that no shard of the stock is below zero. For the others, an
- * increment that is committed after the look counts as one that follows the call.
- *
- * @returns whether the counter was missing
- */
-async function createIfMissing(ref: CounterRef, plan: Plan): Promise<boolean> {
-  if (!plan.bounded) {
-    if (await exists(withoutTransaction)) return false;
-    const batch = ref.firestore.batch();
-    addCounter(batch, ref, plan);
-    throwIfAborted();
-    await batch.commit();
-    return true;
-  }
+/** In one transaction, so that no shard of the stock is below zero. @returns whether the counter was missing */
+async function createStock(ref: CounterRef, plan: Plan): Promise<boolean> {
   return await ref.firestore.runTransaction(async (transaction) => {
     throwIfAborted();
-    const isMissing = !(await exists(transaction));
-    if (isMissing) addCounter(transaction as unknown as WriteBatch, ref, plan);
-    return isMissing;
-  });
-
-  async function exists(reader: Reader): Promise<boolean> {
-    const existing = await findExisting(reader, ref);
+    const existing = await findExisting(transaction, ref);
     if (existing) refuseUnbounded(ref, plan, existing);
-    return existing !== undefined;
-  }
+    else addCounter(transaction as unknown as WriteBatch, ref, plan);
+    return !existing;
+  });
+}
+
+/**
+ * An increment that is committed after the look counts as one that follows the call.
+ *
+ * @param counter  the counter document, read before
+ * @returns whether the counter was missing
+ */
+async function createPlain(ref: CounterRef, plan: Plan, counter: DocumentSnapshot): Promise<boolean> {
+  if (await findExisting(withoutTransaction, ref, counter)) return false;
+  const batch = ref.firestore.batch();
+  addCounter(batch, ref, plan);
+  throwIfAborted();
+  await batch.commit();
+  return true;
 }
 
 /** What reads, in a transaction or without one. */
@@ -140,19 +137,21 @@ const withoutTransaction = { get: (one: { get(): Promise<unknown> }) => one.get(
 /**
  * A counter exists as soon as anything has counted, also before its first publish. `setCounterSource` alone makes none.
  *
- * Cost: 3 reads.
+ * Cost: 2 reads, 3 without the counter document.
  *
  * @returns the counter document, which may be missing, of a counter that exists
  */
-async function findExisting(reader: Reader, ref: CounterRef): Promise<DocumentSnapshot | undefined> {
+async function findExisting(
+  reader: Reader,
+  ref: CounterRef,
+  counter?: DocumentSnapshot,
+): Promise<DocumentSnapshot | undefined> {
   const any = (path: string) => reader.get(ref.firestore.collection(path).select().limit(1));
-  const [counter, shards, entries] = await Promise.all([
-    reader.get(counterDoc(ref)),
-    any(shardsPath(ref.path)),
-    any(entriesPath(ref.path)),
-  ]);
-  const isWritten = counter.get("asOf") !== undefined || counter.get("direct") !== undefined;
-  return isWritten || !shards.empty || !entries.empty ? counter : undefined;
+  const [shards, entries] = await Promise.all([any(shardsPath(ref.path)), any(entriesPath(ref.path))]);
+  // Last: the commit that has made the first shard of stock has also said so in the document.
+  const document = counter ?? (await reader.get(counterDoc(ref)));
+  const isWritten = document.get("asOf") !== undefined || document.get("direct") !== undefined;
+  return isWritten || !shards.empty || !entries.empty ? document : undefined;
 }
 
 /** Writes `base` in every counter. Of several calls one makes the counter, and the others then find it. */
