@@ -54,7 +54,7 @@ async function attempt(counter: Counter, by: number, create: CreateDocument): Pr
   // The call may have waited for its permit.
   throwIfAborted();
   counter._shardCountCache._writeSent();
-  const commit = mayLower(by) && !counter._isPublished ? commitUnlessBounded : commitBatch;
+  const commit = mayLower(by) && !counter._isWritten ? commitUnlessBounded : commitBatch;
   await commit(counter, by, create).then(
     () => counter._shardCountCache._writeAnswered(),
     (error) => {
@@ -71,7 +71,7 @@ async function commitBatch(counter: Counter, by: number, create: CreateDocument)
 }
 
 /**
- * A counter that was never published may become stock in this instant. Cost: 1 read more.
+ * A counter whose document does not show that it has counted may become stock in this instant. Cost: 1 read more.
  *
  * @throws CounterError `counter/bounded`
  */

@@ -30,8 +30,8 @@ export interface Counter extends CounterRef {
   _pendingCommits?: Semaphore;
   /** Whether the counter is bounded, as the counter document has said; `undefined` if it was not read. */
   _isBounded?: boolean;
-  /** Whether the counter has a published total, so that it never becomes bounded unless it is deleted. */
-  _isPublished?: boolean;
+  /** Whether the counter document shows that the counter has counted, so that it never becomes bounded unless it is deleted. */
+  _isWritten?: boolean;
   /** While the counter document is read for that alone. */
   _boundedReading?: Promise<boolean> | undefined;
   /** What the counter document has said of its visitors. */
@@ -126,7 +126,7 @@ export async function refreshShardCount(counter: Counter): Promise<void> {
 }
 
 /** The fields that {@link noteRead} needs. */
-const WRITER_FIELDS = ["asOf", "shardCount", "growing", "bounded", "uniqueBuckets", "uniqueFloor"];
+const WRITER_FIELDS = ["asOf", "direct.open", "shardCount", "growing", "bounded", "uniqueBuckets", "uniqueFloor"];
 
 /** Reads counters at once, so that {@link refreshShardCount} need not. Cost: 1 read per counter. @returns those that exist */
 export async function readCounters(refs: readonly Counter[]): Promise<Counter[]> {
@@ -140,11 +140,16 @@ export async function readCounters(refs: readonly Counter[]): Promise<Counter[]>
   });
 }
 
+/** Whether a counter document has a published total, or direct increments, as without functions. */
+export function isWritten(counter: DocumentSnapshot): boolean {
+  return counter.get("asOf") !== undefined || counter.get("direct") !== undefined;
+}
+
 /** Remembers what writers need of a counter document. @param snapshot  `undefined` if the read has failed */
 function noteRead(counter: Counter, snapshot: DocumentSnapshot | undefined, sentAt: number): void {
   if (snapshot) {
     counter._isBounded = snapshot.get("bounded") === true;
-    counter._isPublished = snapshot.get("asOf") !== undefined;
+    counter._isWritten = isWritten(snapshot);
     const buckets = snapshot.get("uniqueBuckets") === 256 ? 256 : 16;
     counter._uniques = { floor: snapshot.get("uniqueFloor") ?? 0, buckets };
     if (snapshot.exists) counter._foundAt = Date.now();

@@ -21,7 +21,7 @@ import {
   shardsPath,
   stockShards,
 } from "../../core/src/index.ts";
-import { type CounterRef, counterDoc, shardDoc } from "./counter.ts";
+import { type CounterRef, counterDoc, isWritten, shardDoc } from "./counter.ts";
 import { triggerPublish } from "./publish.ts";
 import { validTotal } from "./reset.ts";
 import { retry } from "./retry.ts";
@@ -91,11 +91,11 @@ interface Plan {
 
 async function ensure(ref: CounterRef, plan: Plan): Promise<void> {
   const counter = await retry(() => counterDoc(ref).get());
-  const isPublished = counter.get("asOf") !== undefined;
-  if (isPublished) refuseUnbounded(ref, plan, counter);
+  const isKnown = isWritten(counter);
+  if (isKnown) refuseUnbounded(ref, plan, counter);
   const create = () => retry(() => (plan.bounded ? createStock(ref, plan) : createPlain(ref, plan, counter)));
   const created =
-    !isPublished &&
+    !isKnown &&
     (await create().catch((error) => {
       if (codeOf(error) !== ALREADY_EXISTS) throw error;
       // Another writer was first, or an attempt whose answer was lost. Only of stock it matters what was made.
@@ -150,8 +150,7 @@ async function findExisting(
   const [shards, entries] = await Promise.all([any(shardsPath(ref.path)), any(entriesPath(ref.path))]);
   // Last: the commit that has made the first shard of stock has also said so in the document.
   const document = counter ?? (await reader.get(counterDoc(ref)));
-  const isWritten = document.get("asOf") !== undefined || document.get("direct") !== undefined;
-  return isWritten || !shards.empty || !entries.empty ? document : undefined;
+  return isWritten(document) || !shards.empty || !entries.empty ? document : undefined;
 }
 
 /** Writes `base` in every counter. Of several calls one makes the counter, and the others then find it. */

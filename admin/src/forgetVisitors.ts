@@ -34,7 +34,8 @@ export async function forgetVisitors(ref: CounterRef, options?: CallOptions): Pr
 }
 
 /**
- * Adds to the batch what forgets the visitors; nothing for a counter that does not exist. Cost: 1 read and 1 per bucket; 2 writes and 1 delete per bucket.
+ * Adds to the batch what forgets the visitors; nothing for a counter that does not exist. Cost: 1 read and 1 per bucket; 2 writes and 1
+ * delete per bucket.
  *
  * The sketch is emptied, not deleted, so that the commit of a merge that has found no sketch fails. If a merge changes the sketch
  * meanwhile, the batch fails: the merge may have had visitors of buckets that this listing lacks. Browsers see by `uniquesResetAt` that

@@ -47,7 +47,8 @@ export interface IncrementOptions extends CallOptions {
  * @param by - a number within ±2⁵³, not 0; 1 if it is left out
  * @throws CounterError `counter/invalid-amount`, `counter/invalid-once` before any I/O, also for `undefined`; `counter/bounded` if it would lower a
  *         bounded counter; `counter/once-conflict` if the `once` counts another amount; `counter/unknown-outcome` if the `signal` is
- *         aborted, and rarely: if a call had no response, and then Firestore refuses the next one or is unreachable for half a day; Firestore's errors that
+ *         aborted, and rarely: if a call had no response, and then Firestore refuses the next one or is unreachable for half a day; with
+ *         `once` Firestore's error then: repeat the call; Firestore's errors that
  *         are not transient, such as `PERMISSION_DENIED`: then the increment does not count
  *
  * @example

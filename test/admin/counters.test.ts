@@ -16,7 +16,7 @@ import {
   setCounterSource,
   takeFromCounter,
 } from "firestore-tally/admin";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { admin, adminAt, client } from "../../testkit/clients.ts";
 import { readPublished } from "../../testkit/storedCounter.ts";
 import { until } from "../../testkit/until.ts";
@@ -71,6 +71,17 @@ describe("ensureCounter", () => {
     const same = counter(firestore, sale.id, { collection: "unpublished" });
     await expect(incrementCounter(same, -1)).rejects.toMatchObject({ code: "counter/bounded" });
     expect(await getExactTotal(sale)).toBe(0);
+    await close();
+  });
+
+  test("a decrement of a counter that has counted takes no lock, also without functions", async () => {
+    const { firestore, close } = adminAt(process.env.FIRESTORE_EMULATOR_HOST as string);
+    const lock = vi.spyOn(firestore, "runTransaction");
+    const ref = counter(firestore, "calm", { collection: "unpublished" });
+    await admin.doc(ref.path).set({ direct: { open: true, count: 2, writes: 1 } });
+    await incrementCounter(ref, -1);
+    expect(lock).not.toHaveBeenCalled();
+    expect(await getExactTotal(ref)).toBe(1);
     await close();
   });
 
