@@ -7,7 +7,7 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { counter, incrementCounter } from "firestore-tally/admin";
-import { DEFAULT_PARAMETERS } from "../functions/src/deploy/parseConfig.ts";
+import { DEFAULT_PARAMETERS } from "../functions/src/deploy/parameters.ts";
 import { adminAt } from "../testkit/clients.ts";
 import { percentile } from "../testkit/statistics.ts";
 

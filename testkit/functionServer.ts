@@ -7,7 +7,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import getPort from "get-port";
-import { DEFAULT_PARAMETERS } from "../functions/src/deploy/parseConfig.ts";
+import { DEFAULT_PARAMETERS } from "../functions/src/deploy/parameters.ts";
 import { until } from "./until.ts";
 
 const FRAMEWORK = fileURLToPath(import.meta.resolve("@google-cloud/functions-framework"));

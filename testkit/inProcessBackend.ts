@@ -4,11 +4,10 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Firestore } from "firebase-admin/firestore";
+import type { Backend } from "../functions/src/counter/backend.ts";
 import type { CounterTask } from "../functions/src/counter/cause.ts";
-import type { DeployedBackend } from "../functions/src/features/backend.ts";
+import { DEFAULT_CONFIG } from "../functions/src/deploy/defaultConfig.ts";
 import { FEATURES } from "../functions/src/features/features.ts";
-import { FEATURE_PLANS } from "../functions/src/features/plans.ts";
-import { NO_COUNTERS } from "../functions/src/http/counterList.ts";
 import { admin } from "./clients.ts";
 
 /** The emulator's snapshots may miss commits of the last few milliseconds (see backend.ts). */
@@ -19,51 +18,38 @@ let created = 0;
 const newCollection = () => `backend${process.pid}x${created++}`;
 
 interface InProcessBackend {
-  readonly backend: DeployedBackend;
+  readonly backend: Backend;
   /** Scheduled and not yet run. */
   readonly tasks: CounterTask[];
 }
 
 /** A backend whose scheduled tasks wait in `tasks` until the test runs them. */
 export function inProcessBackend(
-  changes: Partial<DeployedBackend["config"]> = {},
+  changes: Partial<Backend["config"]> = {},
   firestore: Firestore = admin,
 ): InProcessBackend {
   const { collection = newCollection() } = changes;
   const tasks: CounterTask[] = [];
   const names = new Set<string>();
-  const backend: DeployedBackend = {
+  const backend: Backend = {
     firestore,
     counters: firestore.collection(collection),
     config: {
-      edition: "standard",
+      ...DEFAULT_CONFIG,
       collection,
-      minShards: 1,
       maxShards: 1_000,
-      writesPerShard: 1,
       shrinkCooldown: 1_000,
       minInterval: 200,
       maxInterval: 1_000,
-      precision: 0.001,
-      direct: true,
-      counted: undefined,
-      mirrors: [],
-      adopted: false,
       visitors: "yes",
       items: true,
-      windowGroups: "all",
-      historyGroups: [],
-      servedCounters: NO_COUNTERS,
-      historyRetention: 86_400_000,
-      timeZone: "UTC",
-      regions: undefined,
-      exchangeInterval: 1_000,
-      plans: FEATURE_PLANS,
+      windows: { groups: "all", timeZone: "UTC" },
+      history: { groups: [], retention: 86_400_000 },
       ...changes,
     },
     features: FEATURES,
     pausedUntil: new Map(),
-    otherRegions: new Map(),
+    connections: {},
     snapshotLag: SNAPSHOT_LAG,
     now: Date.now,
     sleep: (duration) => (duration > 0 ? sleep(duration) : Promise.resolve()),

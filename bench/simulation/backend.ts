@@ -7,7 +7,7 @@ import { BASE_SHARD } from "../../core/src/index.ts";
 import {
   type AggregateResult,
   type Cause,
-  type Config,
+  type CounterConfig,
   type Direct,
   decide,
   directChange,
@@ -53,7 +53,7 @@ export class Backend {
   readonly #world: World;
   readonly #clock: Clock;
   readonly #settings: Settings;
-  readonly #config: Config;
+  readonly #config: CounterConfig;
   readonly #polled = new Set<Counter>();
 
   constructor(world: World) {

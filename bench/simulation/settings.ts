@@ -1,13 +1,13 @@
 /** What `--set` changes: the functions' configuration as it deploys, what users do, and figures of `testkit/production`. */
 
-import { type Config, type Millis, settingsOn } from "../../functions/src/decisions.ts";
+import { type CounterConfig, type Millis, settingsOn } from "../../functions/src/decisions.ts";
 import { DEFAULT_CONFIG } from "../../functions/src/deploy/defaultConfig.ts";
 import { BACKEND_LATENCY, CALL_LATENCY } from "../../testkit/production/calls.ts";
 import { ABORTED_AFTER, WRITE_LIMITS, type WriteLimits } from "../../testkit/production/contention.ts";
 import { EVENT_LATENCY } from "../../testkit/production/events.ts";
 import { TASK_LATENCY } from "../../testkit/production/tasks.ts";
 
-const { collection: _, counted: __, mirrors: ___, ...config } = DEFAULT_CONFIG;
+const numbers = Object.entries(DEFAULT_CONFIG).filter(([, value]) => typeof value === "number");
 
 /** When commits begin to be slow. Before that there is traffic. */
 export const SLOW_COMMITS_AT: Millis = 120_000;
@@ -54,12 +54,16 @@ const ASSUMPTIONS = {
 
 type NumbersOf<Type> = { readonly [Key in keyof Type as Type[Key] extends number ? Key : never]: Type[Key] };
 
-export type Settings = NumbersOf<Config> & Readonly<typeof ASSUMPTIONS> & WriteLimits;
+export type Settings = NumbersOf<CounterConfig> & Readonly<typeof ASSUMPTIONS> & WriteLimits;
 
-export const SETTINGS: Settings = { ...config, ...WRITE_LIMITS, ...ASSUMPTIONS };
+export const SETTINGS: Settings = {
+  ...(Object.fromEntries(numbers) as NumbersOf<CounterConfig>),
+  ...WRITE_LIMITS,
+  ...ASSUMPTIONS,
+};
 
 /** The configuration for the functions' decisions. */
-export function configOf(settings: Settings): Config {
+export function configOf(settings: Settings): CounterConfig {
   return { ...DEFAULT_CONFIG, ...settings, direct: settings.direct > 0 };
 }
 

@@ -53,7 +53,11 @@ export async function estimate(options: EstimateOptions): Promise<void> {
     );
   }
   const { direct, history } = options;
-  const settings: Settings = { ...DEFAULT_SETTINGS, direct, historyGroups: history ? "all" : [] };
+  const settings: Settings = {
+    ...DEFAULT_SETTINGS,
+    direct,
+    history: { ...DEFAULT_SETTINGS.history, groups: history ? "all" : [] },
+  };
   const costs = monthlyCosts(traffic, prices, settings);
   const compared = options.compare ? compareEditions(traffic, region, settings) : undefined;
   if (options.json) {

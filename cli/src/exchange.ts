@@ -6,9 +6,9 @@
  */
 import type { CollectionReference, DocumentSnapshot } from "firebase-admin/firestore";
 import { sleep } from "../../functions/src/counter/time.ts";
-import { parseRegions, type Regions } from "../../functions/src/features/regions/config.ts";
 import { connectOtherRegions, type OtherRegion } from "../../functions/src/features/regions/connect.ts";
 import { exchangeCounter } from "../../functions/src/features/regions/exchange.ts";
+import { parseRegions, type Regions } from "../../functions/src/features/regions/parseRegions.ts";
 import type { CommandContext } from "./commandContext.ts";
 import { CommandError, WRONG_USAGE } from "./commandError.ts";
 import { describeTarget } from "./databaseTarget.ts";

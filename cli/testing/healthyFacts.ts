@@ -1,7 +1,7 @@
 /** The facts of a project in which everything is right, for the tests of the checks: each test spoils one. */
 
 import { readFileSync } from "node:fs";
-import { DEFAULT_PARAMETERS, FUNCTIONS } from "../../functions/src/decisions.ts";
+import { DEFAULT_PARAMETERS, type DeclaredFunction, FUNCTIONS } from "../../functions/src/decisions.ts";
 import type { CounterSample, SampledCounter } from "../src/doctor/counterFacts.ts";
 import type { DeployedFunction, ProjectFacts } from "../src/doctor/facts.ts";
 
@@ -10,28 +10,27 @@ export const NOW = 1_700_000_000_000;
 export const OWN_RULES = readFileSync("firestore.rules", "utf8");
 const { indexes, fieldOverrides } = JSON.parse(readFileSync("firestore.indexes.json", "utf8"));
 
-const DOCUMENTS: Partial<Record<(typeof FUNCTIONS)[number], string>> = {
-  shardcreated: "counters/{counterId}/shards/{shardId}",
-  shardzeroupdated: "counters/{counterId}/shards/0",
-  baseupdated: "counters/{counterId}/shards/base",
-  shardupdated: "counters/{counterId}/shards/{shardId}",
-  documentcreated: "_none/{document}",
-  documentdeleted: "_none/{document}",
-  legacyshardwritten: "{document=**}/_counter_shards_/{shardId}",
-};
+/** The document that triggers a function; `undefined` for one of another trigger. */
+function documentOf({ trigger }: DeclaredFunction, variables: DeployedFunction["variables"]): string | undefined {
+  if (!("path" in trigger)) return undefined;
+  const { [trigger.root ?? ""]: root } = variables ?? DEFAULT_PARAMETERS;
+  return trigger.root === undefined ? trigger.path : `${root}/${trigger.path}`;
+}
+
+function triggerOf(document: string | undefined): DeployedFunction["trigger"] {
+  return document === undefined ? null : { database: "(default)", document, region: "eur3", retries: true };
+}
 
 /** The functions of a deployment, with some fields of all or one replaced. */
 export function deployed(changes: Partial<DeployedFunction> = {}, only?: string): DeployedFunction[] {
-  return FUNCTIONS.map((name) => ({
+  return [...FUNCTIONS].map(([name, declared]) => ({
     name: `tally-${name}`,
     region: "europe-west1",
     state: "ACTIVE",
     runtime: "nodejs24",
     variables: { ...DEFAULT_PARAMETERS, LOCATION: "europe-west1" },
     serviceAccount: "tally@demo.iam.gserviceaccount.com",
-    trigger: DOCUMENTS[name]
-      ? { database: "(default)", document: DOCUMENTS[name], region: "eur3", retries: true }
-      : null,
+    trigger: triggerOf(documentOf(declared, changes.variables ?? DEFAULT_PARAMETERS)),
     ...(only === undefined || only === name ? changes : {}),
   }));
 }

@@ -11,7 +11,7 @@ import { MONTH_SECONDS, type Traffic } from "./traffic.ts";
 /** As of servers, and of groups with windows or mirrors. */
 const NOT_DIRECT: Settings = { ...DEFAULT_SETTINGS, direct: false };
 
-const WITH_HISTORY: Settings = { ...DEFAULT_SETTINGS, historyGroups: "all" };
+const WITH_HISTORY: Settings = { ...DEFAULT_SETTINGS, history: { ...DEFAULT_SETTINGS.history, groups: "all" } };
 
 const idle: Traffic = {
   perSecond: 0,
@@ -150,8 +150,14 @@ test("servers, several regions and groups with windows, a history or mirrors hav
     amountOf(monthlyCosts(steady(0.01, some), PRICES.nam5, { ...DEFAULT_SETTINGS, ...settings }), "directIncrements");
   expect(direct({})).toBeGreaterThan(0);
   expect([direct({ batch: 1 }), direct({ regions: 2 })]).toEqual([0, 0]);
-  expect([direct({}, { direct: false }), direct({}, { windowGroups: ["views"] })]).toEqual([0, 0]);
-  expect([direct({}, { historyGroups: "all" }), direct({}, { minShards: 2 })]).toEqual([0, 0]);
+  expect([
+    direct({}, { direct: false }),
+    direct({}, { windows: { ...DEFAULT_SETTINGS.windows, groups: ["views"] } }),
+  ]).toEqual([0, 0]);
+  expect([
+    direct({}, { history: { ...DEFAULT_SETTINGS.history, groups: "all" } }),
+    direct({}, { minShards: 2 }),
+  ]).toEqual([0, 0]);
 });
 
 test("a sparse counter without direct increments publishes nearly every increment; a busy one, once in its interval", () => {

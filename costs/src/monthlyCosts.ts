@@ -92,6 +92,9 @@ const WRITES_PER_READ = 20;
 /** Shards per batch of a fold. */
 const FOLD_BATCH = 200;
 
+/** In milliseconds, as EXCHANGE_SECONDS is by default. */
+const DEFAULT_EXCHANGE_INTERVAL = 1_000;
+
 /** Dollars per million increments. */
 export function perMillion({ dollars, increments }: Pick<MonthlyCosts, "dollars" | "increments">): number {
   return (dollars / increments) * 1e6;
@@ -101,7 +104,8 @@ export function perMillion({ dollars, increments }: Pick<MonthlyCosts, "dollars"
 export function monthlyCosts(all: Traffic, prices: PriceList, settings: Settings = DEFAULT_SETTINGS): MonthlyCosts {
   const { regions = 1 } = all;
   const billing = billingOf(prices);
-  const config = intervalsOf(settingsOn(billing.edition, settings), regions);
+  const onEdition = { ...settingsOn(billing.edition, settings), exchangeInterval: DEFAULT_EXCHANGE_INTERVAL };
+  const config = intervalsOf(onEdition, regions);
   const traffic = regions > 1 ? shareOf(all, regions) : all;
   const { counters, once, watchers, readsPerDay, batch } = traffic;
   // An instance of ingest reads the shard count as a client does that writes the counter all the time.
@@ -118,7 +122,7 @@ export function monthlyCosts(all: Traffic, prices: PriceList, settings: Settings
   const queued = perClient === 0 ? 1 : once;
   const shardOf = ({ writes, shards }: DayPart) =>
     batch === undefined ? markedShard(writes / shards, queued) : { bytes: BYTES.unmarkedShard, units: 1 };
-  const chosen = { windows: areAny(config.windowGroups), history: areAny(config.historyGroups) };
+  const chosen = { windows: areAny(config.windows.groups), history: areAny(config.history.groups) };
   const counter = counterBytes(regions, chosen);
   const base = folded > 0 ? 1 : 0;
   const publishing = (part: DayPart) =>

@@ -32,13 +32,9 @@ export function isPolled({ writes: rate, shards, interval }: DayPart): boolean {
  * @param publishes  per second
  * @returns per second, the points of minutes and of hours that are written, and the documents that hold them
  */
-export function historyPerSecond(
-  { writes: rate }: DayPart,
-  publishes: number,
-  { historyGroups, maxInterval }: Settings,
-) {
+export function historyPerSecond({ writes: rate }: DayPart, publishes: number, { history, maxInterval }: Settings) {
   const none = { points: 0, documents: 0 };
-  if (!areAny(historyGroups)) return { minutes: none, hours: none };
+  if (!areAny(history.groups)) return { minutes: none, hours: none };
   // Poisson arrivals: a publish counts as busy if the write before it is no older than the longest interval.
   const busy = publishes * (1 - Math.exp((-rate * maxInterval) / 1_000));
   const occupied = (perSecond: number, step: keyof typeof STEP_MILLIS) => {

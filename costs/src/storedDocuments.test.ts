@@ -4,9 +4,8 @@ import { Firestore, Timestamp, type WriteBatch } from "firebase-admin/firestore"
 import { describe, expect, test } from "vitest";
 import { DIRECT_WINDOWS } from "../../core/src/index.ts";
 import { serializeCounter } from "../../functions/src/counter/counterDocument.ts";
-import type { CounterState, Published } from "../../functions/src/counter/types.ts";
+import type { CounterConfig, CounterState, Published } from "../../functions/src/counter/types.ts";
 import { DEFAULT_CONFIG } from "../../functions/src/deploy/defaultConfig.ts";
-import type { Config } from "../../functions/src/features/config.ts";
 import { FEATURES } from "../../functions/src/features/features.ts";
 import { documentBytes, type StoredFields } from "./documentSize.ts";
 import { BYTES, type Chosen, counterBytes, historyBytes, markedShard } from "./storedDocuments.ts";
@@ -33,7 +32,7 @@ const published = {
     shardDocuments: 2,
     slowSince: null,
   },
-  ...{ malformedShards: [], counted: null, minuteInHistory: true, stock: null },
+  ...{ malformedShards: [], counted: null, history: { hasMinute: true }, stock: null },
   windows: { timeZone: "UTC", day: window, week: window, month: window },
 } as unknown as Published;
 
@@ -42,12 +41,15 @@ async function publish({ windows = false, history: keepsHistory = false }: Chose
   const ref = new Firestore({ projectId: "demo-sizes" }).doc("counters/views:home");
   const before: Published = {
     ...published,
-    minuteInHistory: keepsHistory,
-    windows: windows ? published.windows : null,
+    history: { hasMinute: keepsHistory },
+    ...(windows ? {} : { windows: null }),
   };
   const state = { ref, published: before, adjusted: undefined } as unknown as CounterState;
   const next = { ...before, asOf: before.asOf + HOUR };
-  const config: Config = { ...DEFAULT_CONFIG, historyGroups: keepsHistory ? "all" : [] };
+  const config: CounterConfig = {
+    ...DEFAULT_CONFIG,
+    history: { ...DEFAULT_CONFIG.history, groups: keepsHistory ? "all" : [] },
+  };
   const contributions = await Promise.all(FEATURES.map((one) => one.contribute?.(state, next, config)));
   const history = new Map<string, StoredFields>();
   const batch = { set: ({ path }: { path: string }, fields: StoredFields) => history.set(path, fields) };

@@ -54,7 +54,7 @@ export interface DayPart {
   readonly interval: number;
 }
 
-/** How long ingest gathers what it commits together, in seconds (functions/src/ingest/grouping.ts). */
+/** How long ingest gathers what it commits together, in seconds (functions/src/features/ingest/grouping.ts). */
 const WINDOW_SECONDS = 0.2;
 
 /** Writes per second of one counter's shards if one instance of ingest commits what comes, with one write for each counter. */

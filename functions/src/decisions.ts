@@ -15,15 +15,20 @@ export { nextPhase, POLLED_PHASES, pollDelay } from "./counter/phase.ts";
 export { FOLD_PAGE_SIZE, foldableShards, MAX_LISTED_SHARDS, shardIndex, TRIGGER_SHARDS } from "./counter/shards.ts";
 export { isListedFor, LONGEST_SUM } from "./counter/slowSums.ts";
 export type { Millis } from "./counter/time.ts";
-export type { Direct, Edition, Published } from "./counter/types.ts";
-export { DEFAULT_SETTINGS, EDITIONS, type Settings, settingsOn } from "./deploy/config.ts";
-export { FUNCTIONS, type FunctionName } from "./deploy/functionNames.ts";
-export { isEmail, listItems } from "./deploy/parameterValue.ts";
-export { DEFAULT_PARAMETERS, type ParameterValues, parseConfig } from "./deploy/parseConfig.ts";
+export type { CounterConfig, Direct, Edition, Published } from "./counter/types.ts";
+export { EDITIONS, settingsOn } from "./deploy/counterPlan.ts";
+export { type DeclaredFunction, FUNCTIONS, isAskedFor } from "./deploy/functions.ts";
+export {
+  checkParameters,
+  DEFAULT_PARAMETERS,
+  DEFAULT_SETTINGS,
+  groupsThatNeedPublishes,
+  parseConfig,
+} from "./deploy/parameters.ts";
 export { looksLikeRegion, MULTI_REGIONS, REGIONS, regionsNear } from "./deploy/regions.ts";
-export { ACT_AS, neededRoles, PUBLISHER, type Role } from "./deploy/roles.ts";
-export type { Config } from "./features/config.ts";
-export { areAny, isGroup } from "./features/groups.ts";
-export { historyWrites } from "./features/history/history.ts";
-export { groupsThatNeedPublishes } from "./features/needsPublishes.ts";
+export { ACT_AS, neededRoles } from "./deploy/roles.ts";
+export { historyWrites } from "./features/history/historyPlan.ts";
 export { intervalsOf } from "./features/regions/intervals.ts";
+export type { Role, Settings } from "./shared/feature.ts";
+export { areAny, isGroup } from "./shared/groups.ts";
+export { isEmail, listItems, type ParameterValues } from "./shared/parameters.ts";

@@ -1,31 +1,31 @@
 /** Exports the functions: as one group in a plain codebase, else one by one. */
 import { packaging } from "./deploy/packaging.ts";
 import { isEmulatorDiscovery, sweepAfterLoading } from "./deploy/sweepAfterLoading.ts";
-import * as triggers from "./deploy/triggers.ts";
+import { functions } from "./deploy/triggers.ts";
 
 const isGrouped = packaging() === "plain codebase";
-const single: Partial<typeof triggers> = isGrouped ? {} : triggers;
+const single: Partial<typeof functions> = isGrouped ? {} : functions;
 
 export const {
   shardcreated,
   shardzeroupdated,
   baseupdated,
-  shardupdated,
+  aggregate,
+  sweep,
+  mergevisitors,
+  merge,
   documentcreated,
   documentdeleted,
   exchange,
-  legacyshardwritten,
-  mergevisitors,
   ingest,
   ingestmessages,
+  mergeitems,
   logevents,
   logincrements,
   totals,
-  merge,
-  mergeitems,
-  aggregate,
-  sweep,
+  shardupdated,
+  legacyshardwritten,
 } = single;
-export const tally = isGrouped ? { ...triggers } : undefined;
+export const tally = isGrouped ? functions : undefined;
 
 if (isEmulatorDiscovery(process.env)) void sweepAfterLoading(process.env);

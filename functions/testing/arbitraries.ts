@@ -4,16 +4,15 @@ import fc from "fast-check";
 import { MAX_SHARDS } from "../../core/src/index.ts";
 import { MAX_TASK_DELAY } from "../src/counter/cause.ts";
 import { PHASES } from "../src/counter/phase.ts";
-import type { Published } from "../src/counter/types.ts";
-import { validConfig } from "../src/deploy/config.ts";
+import type { CounterConfig, Published } from "../src/counter/types.ts";
 import { DEFAULT_CONFIG } from "../src/deploy/defaultConfig.ts";
-import type { Config } from "../src/features/config.ts";
+import { parseConfig } from "../src/deploy/parameters.ts";
 
 const number = (min: number, max: number) => fc.double({ min, max, noNaN: true });
 const pair = (max: number) => fc.tuple(fc.integer({ min: 1, max }), fc.integer({ min: 1, max }));
 
 /** Any configuration that is accepted. */
-export const anyConfig: fc.Arbitrary<Config> = fc
+export const anyConfig: fc.Arbitrary<CounterConfig> = fc
   .record({
     shards: fc.oneof(pair(30), pair(MAX_SHARDS)),
     seconds: fc.oneof(pair(30), pair(MAX_TASK_DELAY / 1_000)),
@@ -21,17 +20,18 @@ export const anyConfig: fc.Arbitrary<Config> = fc
     writesPerShard: number(0.01, 1_000),
     precision: number(0, 1),
   })
-  .map(({ shards, seconds, cooldownSeconds, ...numbers }) =>
-    validConfig({
-      ...DEFAULT_CONFIG,
-      ...numbers,
-      minShards: Math.min(...shards),
-      maxShards: Math.max(...shards),
-      minInterval: Math.min(...seconds) * 1_000,
-      maxInterval: Math.max(...seconds) * 1_000,
-      shrinkCooldown: cooldownSeconds * 1_000,
+  .map(({ shards, seconds, cooldownSeconds, ...numbers }) => ({
+    ...DEFAULT_CONFIG,
+    ...parseConfig({
+      MIN_SHARDS: Math.min(...shards),
+      MAX_SHARDS: Math.max(...shards),
+      MIN_INTERVAL_SECONDS: Math.min(...seconds),
+      MAX_INTERVAL_SECONDS: Math.max(...seconds),
+      SHRINK_COOLDOWN_SECONDS: cooldownSeconds,
+      WRITES_PER_SHARD: numbers.writesPerShard,
+      PRECISION: numbers.precision,
     }),
-  );
+  }));
 
 /** A counter after an ordinary publish, without further writes. */
 export const idle: Published = {
@@ -50,13 +50,13 @@ export const idle: Published = {
   unusedSince: null,
   shardDocuments: 1,
   slowSince: null,
-  minuteInHistory: false,
+  history: { hasMinute: false },
   malformedShards: [],
   counted: null,
   windows: null,
   stock: null,
-  oldWrites: 0,
-  exchangeAt: undefined,
+  adopted: { oldWrites: 0 },
+  regions: { exchangeAt: undefined },
 };
 
 const anyCount = fc.record({ until: fc.integer({ min: 1e12, max: 4e12 }), total: fc.integer() });
@@ -78,12 +78,12 @@ export const anyCounter: fc.Arbitrary<Published> = fc
     unusedFor: fc.option(fc.nat(86_400_000)),
     shardDocuments: fc.oneof(fc.nat(6), fc.integer({ min: 0, max: MAX_SHARDS })),
     slowSince: fc.option(fc.integer({ min: 1e12, max: 4e12 })),
-    minuteInHistory: fc.boolean(),
+    history: fc.record({ hasMinute: fc.boolean() }),
     malformedShards: fc.array(fc.string(), { maxLength: 2 }),
     counted: fc.constant(null),
-    exchangeAt: fc.constant(undefined),
+    regions: fc.constant({ exchangeAt: undefined }),
     stock: fc.constant(null),
-    oldWrites: fc.constant(0),
+    adopted: fc.constant({ oldWrites: 0 }),
     windows: fc.option(fc.record({ timeZone: fc.string(), day: anyCount, week: anyCount, month: anyCount })),
   })
   .map(({ polledAfter, calmFor, unusedFor, ...counter }) => ({

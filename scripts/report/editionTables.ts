@@ -35,7 +35,7 @@ function rates(): string {
     const shards = [STANDARD, ENTERPRISE].map((prices) => monthlyCosts(steady(rate), prices).dayParts[0]?.shards ?? 0);
     const dollars = [
       ...[costOf(rate, STANDARD), costOf(rate, ENTERPRISE), costOf(rate, ENTERPRISE, { perClient: 20 })],
-      costOf(rate, ENTERPRISE, {}, { ...DEFAULT_SETTINGS, historyGroups: "all" }),
+      costOf(rate, ENTERPRISE, {}, { ...DEFAULT_SETTINGS, history: { ...DEFAULT_SETTINGS.history, groups: "all" } }),
       ...[STANDARD, ENTERPRISE].map((prices) => costOf(rate, prices, { once: 1 })),
     ];
     return [rate, ...shards, ...dollars.map(formatDollars)].map((cell) =>

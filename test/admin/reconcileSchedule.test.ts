@@ -3,7 +3,7 @@ import { FieldValue, Timestamp } from "firebase-admin/firestore";
 import { logger } from "firebase-functions/logger";
 import { counter, getExactTotal, setCounterSource } from "firestore-tally/admin";
 import { expect, test, vi } from "vitest";
-import { reconcileDue } from "../../functions/src/features/reconcile/reconcile.ts";
+import { reconcileDue } from "../../functions/src/features/reconcile/reconcileDue.ts";
 import { admin } from "../../testkit/clients.ts";
 import { logged, triggerSweep } from "../../testkit/deployedFunctions.ts";
 import { inProcessBackend } from "../../testkit/inProcessBackend.ts";

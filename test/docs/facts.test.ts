@@ -11,7 +11,7 @@ import {
   NONCE_BYTES,
 } from "../../core/src/index.ts";
 import { PRICES } from "../../costs/src/index.ts";
-import { params } from "../../functions/src/deploy/parameters.ts";
+import { PARAMETERS } from "../../functions/src/deploy/parameters.ts";
 
 const read = (file: string) => readFileSync(file, "utf8").replace(/\s*\n\s*(?![|#-])/g, " ");
 const thousands = (n: number) => n.toLocaleString("en-US");
@@ -29,10 +29,10 @@ const rows = new Map(
 
 describe("docs/configuration.md", () => {
   test("has each parameter with its default", () => {
-    const declared = Object.values(params).map((param) => {
-      const { default: value } = param.options as { default?: string | number };
-      return [param.name, `${value}` === "" ? "(empty)" : typeof value === "number" ? thousands(value) : `${value}`];
-    });
+    const declared = Object.entries(PARAMETERS).map(([name, { default: value }]) => [
+      name,
+      value === "" ? "(empty)" : Number(value) >= 1_000 ? thousands(Number(value)) : value,
+    ]);
     const documented = [...rows].map(([name, { value }]) => [name, value.replaceAll("`", "")]);
     expect(Object.fromEntries(documented)).toEqual(Object.fromEntries(declared));
   });

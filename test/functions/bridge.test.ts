@@ -12,7 +12,7 @@ import { moveLegacyIncrements, rollBackField } from "../../admin/src/internal.ts
 import { parseMirrors } from "../../core/src/index.ts";
 import { toMillis } from "../../functions/src/counter/time.ts";
 import { createWakeHandler } from "../../functions/src/counter/wake.ts";
-import { createBridgeHandler } from "../../functions/src/features/bridge/bridge.ts";
+import { createBridgeHandler } from "../../functions/src/features/bridge/moveIncrements.ts";
 import { beforeFirstCommit } from "../../testkit/aroundCommits.ts";
 import { admin, adminAt, type Client, client } from "../../testkit/clients.ts";
 import { logged } from "../../testkit/deployedFunctions.ts";

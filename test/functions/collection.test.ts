@@ -113,7 +113,7 @@ test.concurrent("I6: counting takes no lock, writes the counter document alone, 
   const { firestore, close } = adminAt(meter.address);
   const path = `counted${process.pid}/backend/documents`;
   const config = parseCountedCollection(path);
-  const { backend, tasks } = inProcessBackend({ counted: config }, firestore);
+  const { backend, tasks } = inProcessBackend({ collections: config }, firestore);
   const counterId = counterIdOf(path, config) as string;
   const [collection, ref] = [admin.collection(path), backend.counters.doc(counterId)];
   for (const size of [500, 500]) {

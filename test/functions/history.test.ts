@@ -22,8 +22,8 @@ import { toTimestamp } from "../../functions/src/counter/fields.ts";
 import { planPublish } from "../../functions/src/counter/nextPublished.ts";
 import { publish } from "../../functions/src/counter/publish.ts";
 import { toMillis } from "../../functions/src/counter/time.ts";
+import type { CounterConfig } from "../../functions/src/counter/types.ts";
 import { DEFAULT_CONFIG } from "../../functions/src/deploy/defaultConfig.ts";
-import type { Config } from "../../functions/src/features/config.ts";
 import { FEATURES } from "../../functions/src/features/features.ts";
 import { admin, adminAt, type Client, client } from "../../testkit/clients.ts";
 import { startMeter } from "../../testkit/meter.ts";
@@ -85,7 +85,11 @@ test("the deployed functions store the state that they replace once its hour is 
 
 // ── At instants that the test chooses ─────────────────────────────────────────────────────────────────────────────
 
-const CHOSEN: Config = { ...DEFAULT_CONFIG, windowGroups: ["history"], historyGroups: ["history"] };
+const CHOSEN: CounterConfig = {
+  ...DEFAULT_CONFIG,
+  windows: { groups: ["history"], timeZone: "UTC" },
+  history: { ...DEFAULT_CONFIG.history, groups: ["history"] },
+};
 
 /** Publishes a measurement of an instant, as an aggregation does. */
 async function publishAt(
@@ -93,7 +97,7 @@ async function publishAt(
   at: number,
   total: number,
   writes: number,
-  config: Config = CHOSEN,
+  config: CounterConfig = CHOSEN,
 ): Promise<void> {
   const state = await readCounter(admin.doc(counterPath), FEATURES);
   const asOf = toTimestamp(at);
@@ -160,7 +164,7 @@ test("with the default parameters there are neither windows nor history, and tho
     const optional = ["windows", "minuteInHistory"].filter((field) => field in document);
     return [...optional, ...Object.keys(await storedHistory(id))];
   };
-  const publishTwice = async (id: string, config?: Config) => {
+  const publishTwice = async (id: string, config?: CounterConfig) => {
     for (const second of [0, 20]) await publishAt(`counters/${id}`, BEGIN + second * 1_000, second, second, config);
     return await stored(id);
   };

@@ -7,12 +7,12 @@
 import { readFileSync } from "node:fs";
 import { FieldValue } from "firebase-admin/firestore";
 import { afterAll, describe, expect, test } from "vitest";
+import type { Backend } from "../../functions/src/counter/backend.ts";
+import type { CounterConfig } from "../../functions/src/counter/types.ts";
 import { createWakeHandler } from "../../functions/src/counter/wake.ts";
 import { DEFAULT_CONFIG as defaults } from "../../functions/src/deploy/defaultConfig.ts";
 import { runSweep } from "../../functions/src/deploy/runSweep.ts";
 import { runTask } from "../../functions/src/deploy/runTask.ts";
-import type { DeployedBackend } from "../../functions/src/features/backend.ts";
-import type { Config } from "../../functions/src/features/config.ts";
 import { FEATURES } from "../../functions/src/features/features.ts";
 import { admin, adminAt } from "../../testkit/clients.ts";
 import { startProxy } from "../../testkit/grpcProxy.ts";
@@ -21,7 +21,7 @@ import { VirtualClock } from "../../testkit/virtualClock.ts";
 
 /** The emulator's snapshots may miss commits of the last few milliseconds (see backend.ts). */
 const SNAPSHOT_LAG = 50;
-const QUICK: Config = {
+const QUICK: CounterConfig = {
   ...defaults,
   maxShards: 1_000,
   shrinkCooldown: 1_500,
@@ -30,7 +30,7 @@ const QUICK: Config = {
 };
 
 interface Target {
-  readonly backend: DeployedBackend;
+  readonly backend: Backend;
   readonly wake: ReturnType<typeof createWakeHandler>;
   readonly meter: MeterReading;
   readonly time: VirtualClock;
@@ -42,7 +42,7 @@ const targets: { close(): Promise<void> }[] = [];
 let made = 0;
 
 /** A backend with its own collection, and a meter of its reads and writes. */
-async function target(settings: Partial<Config> = {}): Promise<Target> {
+async function target(settings: Partial<CounterConfig> = {}): Promise<Target> {
   const { reading: measured, inspection } = meter();
   const time = new VirtualClock();
   const proxy = await startProxy(process.env.FIRESTORE_EMULATOR_HOST as string, [inspection, time.inspection]);
@@ -50,13 +50,13 @@ async function target(settings: Partial<Config> = {}): Promise<Target> {
   targets.push({ close: () => close().finally(proxy.close) });
   const collection = `hostile${process.pid}x${made++}`;
   const scheduled = new Set<string>();
-  const backend: DeployedBackend = {
+  const backend: Backend = {
     firestore,
     counters: firestore.collection(collection),
     config: { ...QUICK, ...settings, collection },
     features: FEATURES,
     pausedUntil: new Map(),
-    otherRegions: new Map(),
+    connections: {},
     snapshotLag: SNAPSHOT_LAG,
     now: time.now,
     sleep: time.sleep,

@@ -5,7 +5,7 @@ import { Readable } from "node:stream";
 import { gzipSync } from "node:zlib";
 import { counter, deleteCounter, ensureCounter } from "firestore-tally/admin";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { BatchMessage, EventMessage } from "../../functions/src/ingest/events.ts";
+import type { BatchMessage, EventMessage } from "../../functions/src/features/ingest/events.ts";
 import { admin } from "../../testkit/clients.ts";
 import { type ServedFunction, serveFunction } from "../../testkit/functionServer.ts";
 import { type Meter, startMeter } from "../../testkit/meter.ts";

@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { BatchMessage, EventMessage } from "../../functions/src/ingest/events.ts";
+import type { BatchMessage, EventMessage } from "../../functions/src/features/ingest/events.ts";
 import { admin } from "../../testkit/clients.ts";
 import { serveFunction } from "../../testkit/functionServer.ts";
 import { type Meter, startMeter } from "../../testkit/meter.ts";

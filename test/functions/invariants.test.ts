@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { FieldValue, type WriteResult } from "firebase-admin/firestore";
 import { describe, expect, test } from "vitest";
 import { aggregate } from "../../functions/src/counter/aggregate.ts";
+import type { Backend } from "../../functions/src/counter/backend.ts";
 import type { Cause, WriteEvent } from "../../functions/src/counter/cause.ts";
 import { readCounter } from "../../functions/src/counter/counterDocument.ts";
 import { fold } from "../../functions/src/counter/fold.ts";
@@ -15,7 +16,6 @@ import { toMillis } from "../../functions/src/counter/time.ts";
 import { createWakeHandler } from "../../functions/src/counter/wake.ts";
 import { runSweep } from "../../functions/src/deploy/runSweep.ts";
 import { runTask } from "../../functions/src/deploy/runTask.ts";
-import type { DeployedBackend } from "../../functions/src/features/backend.ts";
 import { idle } from "../../functions/testing/arbitraries.ts";
 import { adminAt } from "../../testkit/clients.ts";
 import { inProcessBackend, SNAPSHOT_LAG } from "../../testkit/inProcessBackend.ts";
@@ -26,7 +26,7 @@ import { until } from "../../testkit/until.ts";
 const ID = "invariants:counter";
 
 /** Writes an increment as a server does. @returns the event of the write */
-async function write({ counters }: DeployedBackend, shard: string, by = 1): Promise<WriteEvent> {
+async function write({ counters }: Backend, shard: string, by = 1): Promise<WriteEvent> {
   const result: WriteResult = await counters
     .doc(`${ID}/shards/${shard}`)
     .set({ shard, count: FieldValue.increment(by), writes: FieldValue.increment(1) }, { merge: true });
@@ -37,7 +37,7 @@ async function write({ counters }: DeployedBackend, shard: string, by = 1): Prom
 const causeOf = ({ committedAt, shardId }: WriteEvent): Cause => ({ at: committedAt, isPoll: false, shardId });
 
 /** What is published. */
-async function state({ counters }: DeployedBackend) {
+async function state({ counters }: Backend) {
   const snapshot = await counters.doc(ID).get();
   if (!snapshot.exists) return undefined;
   return { total: snapshot.get("total"), writes: snapshot.get("writes"), asOf: toMillis(snapshot.get("asOf")) };

@@ -11,9 +11,10 @@ import {
   uniquesPath,
   VISITORS,
 } from "../../core/src/index.ts";
+import type { Backend } from "../../functions/src/counter/backend.ts";
 import { runSweep } from "../../functions/src/deploy/runSweep.ts";
-import { handleLost } from "../../functions/src/features/handleLost.ts";
-import { addToOutbox, type LogRecord } from "../../functions/src/ingest/eventLog.ts";
+import { addToOutbox, type LogRecord } from "../../functions/src/features/eventLog/outbox.ts";
+import { handleLost } from "../../functions/src/shared/handleLost.ts";
 import { admin, adminAt } from "../../testkit/clients.ts";
 import { inProcessBackend } from "../../testkit/inProcessBackend.ts";
 import { legacyNodeClient } from "../../testkit/legacy/clients.ts";
@@ -61,7 +62,7 @@ describe("the sweep", () => {
     await legacyNodeClient(admin).increment({ document: `${pages}/home`, field: "visits", by: 5 });
     const published: LogRecord[] = [];
 
-    await runSweep(backend, async (records) => void published.push(...records));
+    await runSweep({ ...backend, connections: { eventLog: async (records) => void published.push(...records) } });
 
     expect((await counter.get()).get("uniques")).toBe(1);
     expect((await admin.doc(topItemsPath(counter.path)).get()).get("total")).toBe(3);
@@ -93,8 +94,9 @@ describe("the sweep", () => {
       await leaveRecords(one);
     }
     await legacyNodeClient(admin).increment({ document: `${pages}/home`, field: "stars", by: 5 });
-    await runSweep({ ...backend, now: Date.now }, publish);
-    await runSweep(backendLater(changes), publish);
+    const connections = { eventLog: publish };
+    await runSweep({ ...backend, connections, now: Date.now });
+    await runSweep({ ...backendLater(changes), connections });
     for (const one of [backend, other]) expect((await bucketOf(one).get()).exists).toBe(true);
     expect(await sizeOf(`${pages}/home/_counter_shards_`)).toBe(1);
     expect(publish).not.toHaveBeenCalled();
@@ -104,9 +106,9 @@ describe("the sweep", () => {
     const meter = await startMeter(process.env.FIRESTORE_EMULATOR_HOST as string);
     const { firestore, close } = adminAt(meter.address);
     const mirrors = parseMirrors(`visits=pages${randomUUID()}/{name}.visits`, "BRIDGE");
-    const costOf = async (backend: Later, publish?: () => Promise<void>) => {
+    const costOf = async (backend: Later, connections: Backend["connections"] = {}) => {
       const before = meter.usage.reads;
-      await runSweep(backend, publish);
+      await runSweep({ ...backend, connections });
       // The SDK has its answer a moment before the meter counts the call.
       await sleep(200);
       return meter.usage.reads - before;
@@ -115,7 +117,7 @@ describe("the sweep", () => {
     expect(await costOf({ ...idle, now: () => 3_600_000 - 1 })).toBe(2);
     expect(await costOf({ ...idle, now: () => 3_600_000 })).toBe(3);
     const backend = backendLater({ mirrors }, firestore);
-    expect(await costOf(backend, async () => {})).toBe(6);
+    expect(await costOf(backend, { eventLog: async () => {} })).toBe(6);
     for (const id of ["views:a", "views:b"])
       for (const bucket of ["0", "1", "f"])
         await admin.doc(`${uniquesPath(backend.counters.doc(id).path)}/${bucket}`).set({ visitors: [HASH] });

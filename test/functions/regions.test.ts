@@ -4,15 +4,15 @@ import { FieldValue, type Firestore, getFirestore, Timestamp } from "firebase-ad
 import { logger } from "firebase-functions";
 import { describe, expect, test, vi } from "vitest";
 import { Sketch, visitorHash } from "../../core/src/index.ts";
+import type { Backend } from "../../functions/src/counter/backend.ts";
 import type { CounterTask } from "../../functions/src/counter/cause.ts";
 import { toMillis } from "../../functions/src/counter/time.ts";
 import { createWakeHandler } from "../../functions/src/counter/wake.ts";
 import { runSweep } from "../../functions/src/deploy/runSweep.ts";
 import { runTask } from "../../functions/src/deploy/runTask.ts";
-import type { DeployedBackend } from "../../functions/src/features/backend.ts";
-import { parseRegions } from "../../functions/src/features/regions/config.ts";
 import type { OtherRegion } from "../../functions/src/features/regions/connect.ts";
 import { runExchange } from "../../functions/src/features/regions/exchange.ts";
+import { parseRegions, type Regions } from "../../functions/src/features/regions/parseRegions.ts";
 import { inProcessBackend } from "../../testkit/inProcessBackend.ts";
 import "../../testkit/clients.ts";
 
@@ -20,7 +20,7 @@ const NAMES = ["us", "eu", "asia"];
 const REGIONS = NAMES.map((name) => `${name}=region-${name}`).join();
 const ID = "likes:global";
 
-interface RegionBackend extends DeployedBackend {
+interface RegionBackend extends Backend {
   readonly tasks: CounterTask[];
   readonly wake: ReturnType<typeof createWakeHandler>;
 }
@@ -34,15 +34,14 @@ function startRegions(names = NAMES, regions = REGIONS): Map<string, RegionBacke
       const config = {
         collection,
         minInterval: 50,
-        exchangeInterval: 100,
-        regions: parseRegions(regions, `region-${name}`),
+        regions: { ...(parseRegions(regions, `region-${name}`) as Regions), exchangeInterval: 100 },
       };
       const { backend, tasks } = inProcessBackend(config, databases.get(name));
       const others = names.filter((other) => other !== name);
       const otherRegions = new Map(
         others.map((other) => [other, reachable((databases.get(other) as Firestore).collection(collection))]),
       );
-      const connected = { ...backend, otherRegions };
+      const connected = { ...backend, connections: { regions: otherRegions } };
       return [name, { ...connected, tasks, wake: createWakeHandler(connected) }];
     }),
   );
@@ -119,7 +118,10 @@ describe("regions", () => {
     let tries = 0;
     const onTry = () => tries++;
     const isolated = unreachable(us, onTry);
-    const cut = () => ({ ...us, otherRegions: new Map([...us.otherRegions, ["eu", reachable(isolated)]]) });
+    const cut = () => ({
+      ...us,
+      connections: { regions: new Map([...(us.connections.regions ?? []), ["eu", reachable(isolated)]]) },
+    });
     await increment(us);
     const [first] = us.tasks.splice(0) as [CounterTask];
     await runExchange(cut(), first);
@@ -167,7 +169,7 @@ describe("regions", () => {
     const doc = () => Object.assign(Object.create(ref), { get: readMeanwhile });
     const slow = reachable(Object.assign(Object.create(eu.counters), { doc }));
     const attempt = { counterId: ID, due: 0, kind: "exchange", failingSince: Date.now() } as const;
-    await runExchange({ ...us, otherRegions: new Map([["eu", slow]]) }, attempt);
+    await runExchange({ ...us, connections: { regions: new Map([["eu", slow]]) } }, attempt);
     expect(await shown(eu)).toMatchObject({ globalTotal: 6 });
     expect((await us.counters.doc(ID).get()).get("unreachable")).toBeUndefined();
   });
@@ -175,7 +177,7 @@ describe("regions", () => {
   test("get each other's totals by way of a third", async () => {
     const regions = startRegions();
     const [us, eu] = [get(regions, "us"), get(regions, "eu")];
-    const cut = { ...us, otherRegions: new Map([["eu", reachable(eu.counters)]]) };
+    const cut = { ...us, connections: { regions: new Map([["eu", reachable(eu.counters)]]) } };
     await increment(us, 3);
     for (const task of us.tasks.splice(0)) await runExchange(cut, task);
     await increment(eu, 4);
@@ -269,12 +271,12 @@ describe("regions", () => {
   });
 });
 
-function reachable(counters: DeployedBackend["counters"]): OtherRegion {
+function reachable(counters: Backend["counters"]): OtherRegion {
   return { counters, isFailing: false, pausedUntil: 0, trial: undefined };
 }
 
 /** A collection of a database that never answers. */
-function unreachable({ counters }: DeployedBackend, onTry: () => void): DeployedBackend["counters"] {
+function unreachable({ counters }: Backend, onTry: () => void): Backend["counters"] {
   const get = () => {
     onTry();
     return Promise.reject(Object.assign(new Error("unavailable"), { code: 14 }));

@@ -15,8 +15,8 @@ import {
 import { hashRank, Sketch, type StoredSketch, visitorHash } from "../../core/src/index.ts";
 import { toTimestamp } from "../../functions/src/counter/fields.ts";
 import { toMillis } from "../../functions/src/counter/time.ts";
-import { createMergeHandler, runMergeTask } from "../../functions/src/features/merge.ts";
-import { visitorMerging } from "../../functions/src/features/visitors/visitors.ts";
+import { visitorMerging } from "../../functions/src/features/visitors/mergeVisitors.ts";
+import { createMergeHandler, runMergeTask } from "../../functions/src/shared/merge.ts";
 import { admin, type Client, client, signIn } from "../../testkit/clients.ts";
 import { inProcessBackend } from "../../testkit/inProcessBackend.ts";
 import { startMeter } from "../../testkit/meter.ts";

@@ -9,7 +9,7 @@ import { FieldPath, type Firestore } from "firebase-admin/firestore";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { moveLegacyIncrements, rollBackField } from "../../admin/src/internal.ts";
 import { parseMirrors } from "../../core/src/index.ts";
-import { createBridgeHandler } from "../../functions/src/features/bridge/bridge.ts";
+import { createBridgeHandler } from "../../functions/src/features/bridge/moveIncrements.ts";
 import { aroundCommits, beforeFirstCommit, losingFirstAnswer, once } from "../../testkit/aroundCommits.ts";
 import { admin, client } from "../../testkit/clients.ts";
 import { inProcessBackend } from "../../testkit/inProcessBackend.ts";

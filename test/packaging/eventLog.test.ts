@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { counter, incrementCounter, undoIncrement } from "firestore-tally";
 import { incrementCounter as incrementOnServer, counter as serverCounter } from "firestore-tally/admin";
 import { beforeAll, expect, test } from "vitest";
-import type { LogRecord } from "../../functions/src/ingest/eventLog.ts";
+import type { LogRecord } from "../../functions/src/features/eventLog/outbox.ts";
 import { admin, adminAt, client, signIn } from "../../testkit/clients.ts";
 import { functionUrl } from "../../testkit/deployedFunctions.ts";
 import { readPublished } from "../../testkit/storedCounter.ts";

@@ -7,11 +7,14 @@ import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { parse } from "yaml";
-import { NOT_IN_EXTENSION, params } from "../../functions/src/deploy/parameters.ts";
+import { PARAMETERS } from "../../functions/src/deploy/parameters.ts";
+import { textParam } from "../../functions/src/deploy/params.ts";
 import * as triggers from "../../functions/src/deploy/triggers.ts";
 import { PROJECT } from "../../testkit/emulators/firebase.ts";
 import type { InstalledKit } from "../../testkit/emulators/kit/install.ts";
 import { createProject, type Project } from "../../testkit/emulators/project.ts";
+
+const NOT_IN_EXTENSION = Object.keys(PARAMETERS).filter((name) => PARAMETERS[name]?.isNotInExtension);
 
 const require = createRequire(import.meta.url);
 const manifest: { params: { param: string; default: string }[] } = parse(readFileSync("extension.yaml", "utf8"));
@@ -144,10 +147,9 @@ describe("in place of an extension", () => {
     const stored = storedParameters(project);
     expect(stored).toMatchObject({ ...exported, ...configured });
     for (const [name, value] of Object.entries(stored)) vi.stubEnv(name, value);
-    for (const param of Object.values(params)) {
-      if (!NOT_IN_EXTENSION.includes(param.name))
-        expect([param.name, `${param.value()}`]).toEqual([param.name, configured[param.name]]);
-    }
+    for (const name of Object.keys(PARAMETERS))
+      if (!NOT_IN_EXTENSION.includes(name))
+        expect([name, `${textParam(name).value()}`]).toEqual([name, configured[name]]);
   });
 
   test("its functions are deployed with what was set for the extension's", async () => {

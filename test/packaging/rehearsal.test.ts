@@ -154,7 +154,7 @@ describe("deployed", { tags: "nightly" }, () => {
       { scenario: { databases: { "(default)": { locationId: "us-central1", databaseEdition: "ENTERPRISE" } } } },
       NEEDED,
     ],
-    ["with every feature", ["--visitors", "views"], { parameters: EVERY_FEATURE }, FUNCTIONS.length],
+    ["with every feature", ["--visitors", "views"], { parameters: EVERY_FEATURE }, FUNCTIONS.size],
   ])("%s", async (_, options, setting, functions) => {
     const { deploy } = await rehearse(await createApp(...options), setting);
     expectCreated(await deploy(), functions);

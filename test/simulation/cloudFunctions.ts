@@ -5,23 +5,24 @@
 import type { Firestore as RealFirestore } from "firebase-admin/firestore";
 import type { Functions } from "firebase-admin/functions";
 import { counterIdOf, ITEM_COUNTS, VISITORS } from "../../core/src/index.ts";
+import type { Backend } from "../../functions/src/counter/backend.ts";
 import type { CounterTask, WriteEvent } from "../../functions/src/counter/cause.ts";
 import { TRIGGER_SHARDS } from "../../functions/src/counter/shards.ts";
 import { createWakeHandler, hasCounted } from "../../functions/src/counter/wake.ts";
-import type { Settings } from "../../functions/src/deploy/config.ts";
 import { cloudTasks } from "../../functions/src/deploy/queue.ts";
 import { runSweep } from "../../functions/src/deploy/runSweep.ts";
 import { runTask } from "../../functions/src/deploy/runTask.ts";
-import type { DeployedBackend } from "../../functions/src/features/backend.ts";
-import { createBridgeHandler, type LegacyWrite } from "../../functions/src/features/bridge/bridge.ts";
+import { createBridgeHandler, type LegacyWrite } from "../../functions/src/features/bridge/moveIncrements.ts";
 import { latestDeletionTime } from "../../functions/src/features/collections/events.ts";
 import { FEATURES } from "../../functions/src/features/features.ts";
-import { itemMerging } from "../../functions/src/features/items/topItems.ts";
-import { createMergeHandler, type PendingEvent } from "../../functions/src/features/merge.ts";
+import { itemMerging } from "../../functions/src/features/items/mergeItems.ts";
 import { FEATURE_PLANS } from "../../functions/src/features/plans.ts";
+import { sourceOf } from "../../functions/src/features/regions/bring.ts";
 import type { OtherRegion } from "../../functions/src/features/regions/connect.ts";
 import { exchangeCounter } from "../../functions/src/features/regions/exchange.ts";
-import { visitorMerging } from "../../functions/src/features/visitors/visitors.ts";
+import { visitorMerging } from "../../functions/src/features/visitors/mergeVisitors.ts";
+import type { Settings } from "../../functions/src/shared/feature.ts";
+import { createMergeHandler, type PendingEvent } from "../../functions/src/shared/merge.ts";
 import { eventBytes, eventDelays, isEventLost } from "../../testkit/production/events.ts";
 import {
   EVENT_RETRIES,
@@ -44,7 +45,7 @@ const SECOND = 1_000 * MS;
 
 interface Instance {
   readonly process: Process;
-  readonly backend: DeployedBackend;
+  readonly backend: Backend;
   readonly wake: (event: WriteEvent) => Promise<void>;
   readonly bridge: (write: LegacyWrite) => Promise<void>;
   readonly visitors: (event: PendingEvent) => Promise<void>;
@@ -84,7 +85,7 @@ export class CloudFunctions {
     for (let i = 0; i < scenario.instances; i++) this.#instances.push(this.#start());
   }
 
-  /** Firestore's triggers: those of shards in functions/src/deploy/triggers.ts, and those of counted documents. */
+  /** Firestore's triggers: those of the counter, and of the features that are simulated. */
   onCommit({ changes }: Commit): void {
     const shard = ({ fields }: Version) => ({ get: (field: string) => fields?.[field] });
     for (const change of changes) {
@@ -105,7 +106,7 @@ export class CloudFunctions {
         this.#deliver(change, `event ${after.path}`, ({ bridge }) =>
           bridge({ document: `${collection}/${counterId}`, committedAt }),
         );
-      const counted = collection && counterIdOf(collection, this.#config.counted);
+      const counted = collection && counterIdOf(collection, this.#config.collections);
       if (!counted || !before.fields === !after.fields) continue;
       const time = new Date(committedAt).toISOString();
       this.#deliver(change, `event ${after.path}`, (instance) => {
@@ -159,9 +160,9 @@ export class CloudFunctions {
   /** What `exchange` of the command line does with a counter, until it has worked. */
   async exchange(counterId: string): Promise<void> {
     const { process, backend } = this.#start();
-    const { counters, otherRegions, now, sleep, config } = backend;
-    const source = { counters, otherRegions, now, sleep };
-    const exchange = async () => (config.regions ? await exchangeCounter(source, config.regions, counterId) : []);
+    const { config, sleep } = backend;
+    const exchange = async () =>
+      config.regions ? await exchangeCounter(sourceOf(backend), config.regions, counterId) : [];
     const attempt = () => call("exchange", exchange);
     for (let failed = true; failed; ) {
       failed = await attempt().then(
@@ -229,13 +230,13 @@ export class CloudFunctions {
         },
       ];
     });
-    const asDeployed: DeployedBackend = {
+    const asDeployed: Backend = {
       firestore,
       counters: firestore.collection(this.#config.collection),
       config: { ...this.#config, plans: FEATURE_PLANS },
       features: FEATURES,
       pausedUntil: new Map(),
-      otherRegions: new Map(others),
+      connections: { regions: new Map(others) },
       snapshotLag: this.#snapshotLag / MS,
       now: () => Math.floor((scheduler.now + process.skew) / 1_000),
       sleep: (duration) => (duration > 0 ? scheduler.sleep(duration * MS, process) : Promise.resolve()),

@@ -5,10 +5,10 @@
 import { createHash } from "node:crypto";
 import { regionSketchId, Sketch, type StoredSketch, uniquesPath, VISITOR_HASH_DIGITS } from "../../core/src/index.ts";
 import { type Random, randomFor } from "../../core/testing/random.ts";
-import type { Settings } from "../../functions/src/deploy/config.ts";
-import { parseRegions } from "../../functions/src/features/regions/config.ts";
+import { DEFAULT_SETTINGS } from "../../functions/src/deploy/parameters.ts";
 import { intervalsOf } from "../../functions/src/features/regions/intervals.ts";
-import { NO_COUNTERS } from "../../functions/src/http/counterList.ts";
+import { parseRegions, type RegionSettings } from "../../functions/src/features/regions/parseRegions.ts";
+import type { Settings } from "../../functions/src/shared/feature.ts";
 import type { CallOutcome } from "../../testkit/production/calls.ts";
 import { startClock } from "./clock.ts";
 import { CloudFunctions } from "./cloudFunctions.ts";
@@ -42,7 +42,7 @@ type Action = { readonly at: number } & (
 export interface RegionsScenario {
   readonly seed: number;
   readonly names: readonly string[];
-  readonly config: Omit<Settings, "regions">;
+  readonly config: Settings & Pick<RegionSettings, "exchangeInterval">;
   readonly faults: readonly Fault[];
   readonly faultRate: number;
   readonly latency: Micros;
@@ -78,26 +78,16 @@ export function regionsScenarioOf(seed: number): RegionsScenario {
     joinsAt,
     leavesAt,
     config: {
-      edition: "standard",
-      collection: "counters",
-      minShards: 1,
+      ...DEFAULT_SETTINGS,
       maxShards: 4,
-      writesPerShard: 1,
       shrinkCooldown: 120_000,
       minInterval,
       maxInterval: minInterval + 1_000 * random.pick([0, 2, 10]),
       precision: random.pick([0, 0.001]),
       direct: false,
-      counted: undefined,
-      mirrors: [],
-      adopted: false,
       visitors: "yes",
       items: true,
-      windowGroups: "all",
-      historyGroups: [],
-      servedCounters: NO_COUNTERS,
-      historyRetention: 86_400_000,
-      timeZone: "UTC",
+      windows: { groups: "all", timeZone: "UTC" },
       exchangeInterval: 1_000 * random.pick([1, 2, 10]),
     },
     faults,
@@ -251,7 +241,9 @@ export async function simulateRegions(
     const list = members.map((one) => `${one}=${one}`).join();
     // An app with one database has no `REGIONS`; one that had others keeps the last.
     const regions = members.length === 1 && name === names[0] ? undefined : parseRegions(list, name);
-    return { config: intervalsOf({ ...scenario.config, regions }, members.length), others: new Map(others) };
+    const { exchangeInterval, ...intervals } = intervalsOf(scenario.config, members.length);
+    const config = { ...scenario.config, ...intervals, regions: regions && { ...regions, exchangeInterval } };
+    return { config, others: new Map(others) };
   }
 
   /** Deploys the functions of each region with a new list, at different times, and waits until the old instances have ended. */

@@ -12,7 +12,7 @@ import { openSync, readFileSync } from "node:fs";
 import { Agent, createServer, request, type Server } from "node:http";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
-import { DEFAULT_PARAMETERS } from "../../functions/src/deploy/parseConfig.ts";
+import { DEFAULT_PARAMETERS } from "../../functions/src/deploy/parameters.ts";
 import { logOfHost, projectOfHost } from "./hosts.ts";
 
 const HOST_PROCESS = fileURLToPath(new URL("hostProcess.ts", import.meta.url));

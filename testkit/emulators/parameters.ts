@@ -1,5 +1,6 @@
 /** The parameters of the functions: an extension declares them in its manifest, the other packagings in code. */
 import { readFileSync } from "node:fs";
+import { PARAMETERS } from "../../functions/src/deploy/parameters.ts";
 import type { Packaging } from "./project.ts";
 
 export interface Parameters {
@@ -9,9 +10,10 @@ export interface Parameters {
 }
 
 export function parametersOf(packaging: Packaging): Parameters {
-  const [declaredIn, declaration] = packaging.startsWith("extension")
-    ? ["extension.yaml", /^ +- param: (\w+)$/gm]
-    : ["functions/src/deploy/parameters.ts", /\bdefine(?:Int|String)\("(\w+)"/g];
-  const text = readFileSync(new URL(`../../${declaredIn}`, import.meta.url), "utf8");
-  return { names: [...text.matchAll(declaration)].map(([, name = ""]) => name), declaredIn };
+  if (!packaging.startsWith("extension")) return { names: Object.keys(PARAMETERS), declaredIn: "functions/src" };
+  const text = readFileSync(new URL("../../extension.yaml", import.meta.url), "utf8");
+  return {
+    names: [...text.matchAll(/^ +- param: (\w+)$/gm)].map(([, name = ""]) => name),
+    declaredIn: "extension.yaml",
+  };
 }

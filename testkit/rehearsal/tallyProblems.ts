@@ -46,7 +46,7 @@ export async function tallyProblems(cloud: Cloud, json: FirebaseJson | undefined
   return (await Promise.all(problems)).flat();
 }
 
-/** The parameters that ask for a public function: `onPublicRequest` in functions/src/deploy/triggers.ts. */
+/** The parameters that ask for a public function: those whose trigger is a request. */
 const ASKED_BY: Readonly<Record<string, string>> = { ingest: "INGEST_COUNTERS", totals: "TOTALS_COUNTERS" };
 
 function needlesslyPublic(cloud: Cloud, deployment: Deployment): string[] {

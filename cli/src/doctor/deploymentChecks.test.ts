@@ -1,28 +1,14 @@
 /** The checks of functions, parameters, queue, roles and schedule. */
-import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { DEFAULT_PARAMETERS, FUNCTIONS } from "../../../functions/src/decisions.ts";
-import { params } from "../../../functions/src/deploy/parameters.ts";
+import { DEFAULT_PARAMETERS } from "../../../functions/src/decisions.ts";
+import { RATE_LIMITS, RETRY_CONFIG } from "../../../functions/src/deploy/tasks.ts";
 import { deployed, healthyFacts, sampled, sampleOf, withParameters, withPolicy } from "../../testing/healthyFacts.ts";
 import { findingsOf } from "./checks.ts";
 import type { DeployedFunction, ProjectFacts } from "./facts.ts";
 import { DECLARED_LIMITS } from "./queueChecks.ts";
 
-const triggers = readFileSync("functions/src/deploy/triggers.ts", "utf8");
-
-test("the functions are those that the code exports", () => {
-  const exported = [...triggers.matchAll(/^export const (\w+)/gm)].map(([, name]) => name);
-  expect([...FUNCTIONS].toSorted()).toEqual(exported.toSorted());
-});
-
-test("the parameters and their defaults are those that the code defines", () => {
-  const defined = Object.values(params).map(({ name, options }) => [name, String(options.default)]);
-  const { SERVICE_ACCOUNT: _, MIN_INSTANCES: __, MAX_INSTANCES: ___, ...others } = Object.fromEntries(defined);
-  expect(DEFAULT_PARAMETERS).toEqual(others);
-});
-
 test("the limits of the queue are those that the code declares", () => {
-  for (const [limit, value] of Object.entries(DECLARED_LIMITS)) expect(triggers).toContain(`${limit}: ${value}`);
+  expect({ ...RATE_LIMITS, ...RETRY_CONFIG }).toMatchObject(DECLARED_LIMITS);
 });
 
 const COUNTER = ["shardcreated", "shardzeroupdated", "baseupdated", "aggregate", "sweep"];

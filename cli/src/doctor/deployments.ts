@@ -3,14 +3,14 @@
  * `kit-<instance>-shardcreated`, and there may be several deployments, one for each database or collection.
  */
 import { DEFAULT_COLLECTION } from "../../../core/src/index.ts";
-import { FUNCTIONS, type FunctionName } from "../../../functions/src/decisions.ts";
+import { FUNCTIONS } from "../../../functions/src/decisions.ts";
 import type { DatabaseTarget } from "../databaseTarget.ts";
 import type { DeployedFunction, ProjectFacts } from "./facts.ts";
 import type { Finding } from "./finding.ts";
 
 export interface Deployment {
   readonly prefix: string;
-  readonly functions: ReadonlyMap<FunctionName, DeployedFunction>;
+  readonly functions: ReadonlyMap<string, DeployedFunction>;
   /** Where its triggers look for shards. */
   readonly database: string;
   readonly collection: string;
@@ -23,10 +23,10 @@ export type DeploymentCheck = (deployment: Deployment, facts: ProjectFacts) => F
 const ENOUGH = 3;
 
 export function findDeployments(functions: readonly DeployedFunction[]): Deployment[] {
-  const byPrefix = new Map<string, Map<FunctionName, DeployedFunction>>();
+  const byPrefix = new Map<string, Map<string, DeployedFunction>>();
   for (const one of functions) {
     const [, prefix = "", name = ""] = /^(.+)-([a-z]+)$/.exec(one.name) ?? [];
-    if (!isFunctionName(name)) continue;
+    if (!FUNCTIONS.has(name)) continue;
     byPrefix.set(prefix, (byPrefix.get(prefix) ?? new Map()).set(name, one));
   }
   return [...byPrefix]
@@ -42,7 +42,7 @@ export function deploymentsFor(
   return findDeployments(functions).filter((one) => one.database === database && one.collection === collection);
 }
 
-function placeOf(functions: ReadonlyMap<FunctionName, DeployedFunction>) {
+function placeOf(functions: ReadonlyMap<string, DeployedFunction>) {
   const found = (["shardcreated", "shardzeroupdated", "baseupdated"] as const).map(
     (name) => functions.get(name)?.trigger,
   );
@@ -57,8 +57,4 @@ function placeOf(functions: ReadonlyMap<FunctionName, DeployedFunction>) {
 /** The parameters of a deployment; `undefined` if they could not be seen. */
 export function variablesOf({ functions }: Deployment): Readonly<Record<string, string>> | undefined {
   return [...functions.values()].find(({ variables }) => variables !== null)?.variables ?? undefined;
-}
-
-function isFunctionName(name: string): name is FunctionName {
-  return FUNCTIONS.some((one) => one === name);
 }

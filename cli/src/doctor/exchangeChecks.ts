@@ -1,6 +1,6 @@
 /** Whether the regions of an app know of each other, and have what the others have counted. */
-import { DEFAULT_PARAMETERS } from "../../../functions/src/deploy/parseConfig.ts";
-import { parseRegions, type Regions } from "../../../functions/src/features/regions/config.ts";
+import { DEFAULT_PARAMETERS } from "../../../functions/src/deploy/parameters.ts";
+import { parseRegions, type Regions } from "../../../functions/src/features/regions/parseRegions.ts";
 import { pluralize } from "../format.ts";
 import { type Deployment, deploymentsFor, findDeployments, variablesOf } from "./deployments.ts";
 import { type Exchange, type ProjectFacts, seen } from "./facts.ts";

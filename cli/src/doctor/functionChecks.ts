@@ -1,7 +1,5 @@
 /** Whether the functions are deployed for this database and collection, complete, in one piece, and near the database. */
-import { NO_COUNTED_COLLECTION } from "../../../core/src/index.ts";
-import { FUNCTIONS, type FunctionName } from "../../../functions/src/decisions.ts";
-import { NO_TOPIC } from "../../../functions/src/deploy/parseConfig.ts";
+import { FUNCTIONS, isAskedFor } from "../../../functions/src/decisions.ts";
 import { type Deployment, type DeploymentCheck, deploymentsFor, findDeployments, variablesOf } from "./deployments.ts";
 import { type DeployedFunction, type ProjectFacts, seen } from "./facts.ts";
 import { DEPLOY_FUNCTIONS, errorFinding, type Finding, listed, warningFinding } from "./finding.ts";
@@ -53,58 +51,18 @@ function twice(one: Deployment, other: Deployment): Finding {
 
 const isComplete: DeploymentCheck = (deployment) => {
   const { prefix, functions } = deployment;
-  const isNeeded = (name: FunctionName) => {
-    const values = SWITCHES[name]?.map((parameter) => variablesOf(deployment)?.[parameter] ?? "");
-    return values?.every((value) => ["", "no", NO_TOPIC, NO_COUNTED_COLLECTION].includes(value)) !== true;
-  };
-  const missing = FUNCTIONS.filter((name) => !functions.has(name) && isNeeded(name));
-  if (missing.length === 0) return [];
+  const variables = variablesOf(deployment) ?? {};
+  const missing = [...FUNCTIONS].filter(([name, one]) => !functions.has(name) && isAskedFor(one, variables));
+  const [first] = missing;
+  if (!first) return [];
+  const names = listed(missing.map(([name]) => `${prefix}-${name}`));
   return [
     errorFinding(
       "functions-incomplete",
-      `${listed(missing.map((name) => `${prefix}-${name}`))} ${missing.length === 1 ? "is" : "are"} not deployed: ${EFFECTS[missing[0] as FunctionName]}`,
+      `${names} ${missing.length === 1 ? "is" : "are"} not deployed: ${first[1].without}`,
       DEPLOY_FUNCTIONS,
     ),
   ];
-};
-
-/** Functions that are deployed only if one of these parameters turns a feature on: `omit` in functions/src/deploy/triggers.ts. */
-const SWITCHES: Partial<Record<FunctionName, readonly string[]>> = {
-  documentcreated: ["COUNTED_COLLECTION"],
-  documentdeleted: ["COUNTED_COLLECTION"],
-  shardupdated: ["ADOPTED"],
-  legacyshardwritten: ["BRIDGE"],
-  mergevisitors: ["VISITORS"],
-  mergeitems: ["ITEMS"],
-  merge: ["VISITORS", "ITEMS"],
-  exchange: ["REGIONS"],
-  ingest: ["INGEST_COUNTERS"],
-  ingestmessages: ["INGEST_TOPIC"],
-  logevents: ["EVENTS_TOPIC"],
-  logincrements: ["EVENTS_COLLECTION"],
-  totals: ["TOTALS_COUNTERS"],
-};
-
-/** What fails without a function. */
-const EFFECTS: Readonly<Record<FunctionName, string>> = {
-  shardcreated: "new shards are noticed late or never",
-  shardzeroupdated: "totals of quiet counters stop",
-  baseupdated: "resets and increments of servers are published late",
-  shardupdated: "what old apps add to counters with num_shards is published late",
-  documentcreated: "created documents of the counted collection are not counted",
-  documentdeleted: "deleted documents of the counted collection are still counted",
-  legacyshardwritten: "increments of old apps are not counted",
-  mergevisitors: "visitors are not counted",
-  mergeitems: "items that events bring are not counted",
-  ingest: "events that pages and servers send are not counted",
-  logevents: "events of ingest are not published to EVENTS_TOPIC",
-  logincrements: "increments with once are not published to EVENTS_TOPIC",
-  ingestmessages: "events that are published to INGEST_TOPIC are not counted",
-  totals: "totals cannot be read by HTTP",
-  aggregate: "totals of busy counters stop",
-  merge: "visitors and items are not counted while they are many",
-  exchange: "other regions do not get the totals",
-  sweep: "a measurement that was lost is never repeated, and nothing is reconciled",
 };
 
 const isActive: DeploymentCheck = ({ functions }) =>
@@ -132,27 +90,14 @@ const retries: DeploymentCheck = ({ functions }) => {
   ];
 };
 
-/** The document that triggers each function, below the collection. */
-const PATTERNS: Partial<Record<FunctionName, RegExp>> = {
-  shardupdated: /^\/\{\w+\}\/shards\/\{\w+\}$/,
-  shardcreated: /^\/\{\w+\}\/shards\/\{\w+\}$/,
-  shardzeroupdated: /^\/\{\w+\}\/shards\/0$/,
-  baseupdated: /^\/\{\w+\}\/shards\/base$/,
-  mergevisitors: /^\/\{\w+\}\/tallyVisitors\/\{\w+\}$/,
-  logevents: /^\/\{\w+\}\/tallyOutbox\/\{\w+\}$/,
-  mergeitems: /^\/\{\w+\}\/tallyItemCounts\/\{\w+\}$/,
-};
-
 const triggersMatch: DeploymentCheck = (deployment) => {
   const { functions, collection, database } = deployment;
-  const { COUNTED_COLLECTION: counted, EVENTS_COLLECTION: logged } = variablesOf(deployment) ?? {};
-  const isRight = (name: FunctionName, document: string) => {
-    if (name === "legacyshardwritten") return true;
-    if (name === "logincrements")
-      return logged === undefined || document === `${logged}/{counterId}/tallyEntries/{once}`;
-    const pattern = PATTERNS[name];
-    if (pattern) return document.startsWith(`${collection}/`) && pattern.test(document.slice(collection.length));
-    return counted === undefined || document === `${counted}/{document}`;
+  const variables: Readonly<Record<string, string>> = { ...variablesOf(deployment), COLLECTION: collection };
+  const isRight = (name: string, document: string) => {
+    const trigger = FUNCTIONS.get(name)?.trigger;
+    if (trigger === undefined || !("path" in trigger) || trigger.root === undefined) return true;
+    const root = variables[trigger.root];
+    return root === undefined || withoutNames(document) === withoutNames(`${root}/${trigger.path}`);
   };
   const wrong = [...functions].filter(
     ([name, { trigger }]) =>
@@ -167,6 +112,11 @@ const triggersMatch: DeploymentCheck = (deployment) => {
     ),
   ];
 };
+
+/** A path whose wildcards have no names, which do not matter. */
+function withoutNames(path: string): string {
+  return path.replaceAll(/\{\w+\}/g, "{}");
+}
 
 /** The oldest runtime that the functions' dependencies support. */
 const OLDEST_NODE = 22;

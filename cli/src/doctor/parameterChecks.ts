@@ -1,12 +1,12 @@
 /** Whether the parameters of the functions are valid, the same in all of them, and do not contradict each other. */
 import { groupOf, mirrorTarget } from "../../../core/src/index.ts";
 import {
+  checkParameters as assertValid,
   DEFAULT_PARAMETERS,
   type ParameterValues,
   parseConfig,
   type Settings,
 } from "../../../functions/src/decisions.ts";
-import { parseIngestConfig } from "../../../functions/src/ingest/config.ts";
 import { toCommandError } from "../commandError.ts";
 import type { CounterSample, SampledCounter } from "./counterFacts.ts";
 import { type Deployment, deploymentsFor, variablesOf } from "./deployments.ts";
@@ -34,7 +34,7 @@ export function checkParameters({ functions, target, counters }: ProjectFacts): 
         ];
       }),
       ...ifValid(`every request to ${prefix}-ingest`, () => {
-        parseIngestConfig(values);
+        assertValid(values);
         return [];
       }),
     ];
@@ -119,7 +119,7 @@ function adoptedOrNot({ adopted }: Settings, sample: CounterSample | undefined):
 }
 
 function contradictions(config: Settings, isEmulated: boolean): Finding[] {
-  const { minShards, maxShards, counted, mirrors, maxInterval } = config;
+  const { minShards, maxShards, collections: counted, mirrors, maxInterval } = config;
   const findings: Finding[] = [];
   if (maxShards === minShards) {
     findings.push(

@@ -1,10 +1,10 @@
 /** Whether measurements can be scheduled and run: the task queue, the rights of the functions' account, the job of the sweep. */
-import { ACT_AS, neededRoles, PUBLISHER, type Role } from "../../../functions/src/decisions.ts";
+import { ACT_AS, neededRoles, type Role } from "../../../functions/src/decisions.ts";
 import { deploymentsFor, variablesOf } from "./deployments.ts";
 import { type DeployedFunction, type ProjectFacts, seen } from "./facts.ts";
 import { DEPLOY_FUNCTIONS, errorFinding, type Finding, listed, warningFinding } from "./finding.ts";
 
-/** What the functions declare for their queue. A test compares them with `functions/src/deploy/triggers.ts`. */
+/** What the functions declare for their queue. A test compares them with `functions/src/deploy/tasks.ts`. */
 export const DECLARED_LIMITS = { maxDispatchesPerSecond: 500, maxConcurrentDispatches: 200, maxAttempts: 100 } as const;
 
 export function checkQueue({ queue }: ProjectFacts): Finding[] {
@@ -75,7 +75,7 @@ const WIDER: Readonly<Partial<Record<Role, readonly string[]>>> = {
   [ACT_AS]: ["roles/iam.serviceAccountAdmin"],
   "roles/eventarc.eventReceiver": ["roles/eventarc.admin"],
   "roles/run.invoker": ["roles/run.admin"],
-  [PUBLISHER]: ["roles/pubsub.editor", "roles/pubsub.admin"],
+  "roles/pubsub.publisher": ["roles/pubsub.editor", "roles/pubsub.admin"],
   "roles/eventarc.publisher": ["roles/eventarc.admin"],
 };
 

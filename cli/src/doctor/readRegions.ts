@@ -4,9 +4,9 @@ import type { CollectionReference } from "firebase-admin/firestore";
 import type { RegionTotal } from "../../../core/src/index.ts";
 import { readCounter } from "../../../functions/src/counter/counterDocument.ts";
 import type { CounterState } from "../../../functions/src/counter/types.ts";
-import type { Regions } from "../../../functions/src/features/regions/config.ts";
 import { connectOtherRegions } from "../../../functions/src/features/regions/connect.ts";
-import { EXCHANGED } from "../../../functions/src/features/regions/feature.ts";
+import type { Regions } from "../../../functions/src/features/regions/parseRegions.ts";
+import { EXCHANGED } from "../../../functions/src/features/regions/regionFields.ts";
 import type { CommandContext } from "../commandContext.ts";
 import type { Exchange } from "./facts.ts";
 import type { ReadMeter } from "./readMeter.ts";
@@ -25,8 +25,8 @@ interface Way {
   readonly id: string;
   readonly from: string;
   readonly to: string;
-  readonly published: RegionTotal<number>;
-  readonly arrived: RegionTotal<number> | undefined;
+  readonly published: Pick<RegionTotal<number>, "total" | "asOf">;
+  readonly arrived: Pick<RegionTotal<number>, "total" | "asOf"> | undefined;
   /** When the exchange that brings it is due. */
   readonly dueAt: number;
 }
@@ -79,7 +79,16 @@ export async function readRegions(
 /** `[]` if the region has published nothing. */
 function wayOf(id: string, from: string, to: string, { published }: CounterState, { regions }: CounterState): Way[] {
   return published
-    ? [{ id, from, to, published, arrived: regions[from], dueAt: published.exchangeAt ?? published.asOf }]
+    ? [
+        {
+          id,
+          from,
+          to,
+          published,
+          arrived: regions?.totals[from],
+          dueAt: published.regions?.exchangeAt ?? published.asOf,
+        },
+      ]
     : [];
 }
 

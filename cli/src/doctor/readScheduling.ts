@@ -1,5 +1,4 @@
 /** Reads how measurements are scheduled: the task queue, the roles of the functions' account, the job of the sweep. */
-import { PUBLISHER } from "../../../functions/src/decisions.ts";
 import type { DatabaseTarget } from "../databaseTarget.ts";
 import { type Deployment, variablesOf } from "./deployments.ts";
 import type { DeployedFunction, FailedTask, Grants, Job, Queue } from "./facts.ts";
@@ -100,7 +99,7 @@ export async function readGrants(
 
 /** The policy of a topic. One that cannot be read hides no other role that is missing: its own is taken for granted. */
 async function topicPolicy(apis: GoogleApis, path: string): Promise<Policy> {
-  const granted = { bindings: [{ role: PUBLISHER, members: ["allUsers"] }] };
+  const granted = { bindings: [{ role: "roles/pubsub.publisher", members: ["allUsers"] }] };
   return await apis.policy("pubsub.googleapis.com", path, "GET").catch(() => granted);
 }
 

@@ -1,7 +1,8 @@
 /** The file of parameters, read and resolved by the Firebase CLI's own code as in a deployment without a terminal. */
 import { createRequire } from "node:module";
 import { expect, test } from "vitest";
-import { params } from "../../../functions/src/deploy/parameters.ts";
+import { PARAMETERS } from "../../../functions/src/deploy/parameters.ts";
+import { textParam } from "../../../functions/src/deploy/params.ts";
 import { completeDotenv, isCut, newDotenv, unknownIn, valuesIn, withoutCutLine, withValues } from "./dotenv.ts";
 
 const require = createRequire(import.meta.url);
@@ -10,7 +11,9 @@ const { resolveBackend } = require("firebase-tools/lib/deploy/functions/build.js
 const { buildFromV1Alpha1 } = require("firebase-tools/lib/deploy/functions/runtimes/discovery/v1alpha1.js");
 
 const PROJECT = "demo-tally";
-const declared = Object.values(params).map((param) => (param as unknown as { toSpec(): { name: string } }).toSpec());
+const declared = Object.keys(PARAMETERS).map((name) =>
+  (textParam(name) as unknown as { toSpec(): { name: string } }).toSpec(),
+);
 
 /** @returns the values of the functions' environment, by name */
 async function resolve(text: string): Promise<Record<string, string>> {

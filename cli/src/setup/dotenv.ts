@@ -2,7 +2,7 @@
  * The file of parameters, `.env`. It has a line for each parameter, also for those with a default: without one, the Firebase CLI refuses a
  * deployment that has no terminal.
  */
-import { DEFAULT_PARAMETERS, INSTANCE_PARAMETERS } from "../../../functions/src/deploy/parseConfig.ts";
+import { DEFAULT_PARAMETERS, INSTANCE_PARAMETERS } from "../../../functions/src/deploy/parameters.ts";
 import { PAGES } from "./packaged.ts";
 
 /** Values by the name of their parameter. */

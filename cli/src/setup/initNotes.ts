@@ -1,5 +1,5 @@
 /** The notes of `init`: each names something that the developer has to do. */
-import { DEFAULT_PARAMETERS } from "../../../functions/src/deploy/parseConfig.ts";
+import { DEFAULT_PARAMETERS } from "../../../functions/src/deploy/parameters.ts";
 import type { TextChange } from "./changes.ts";
 import type { Choice } from "./choice.ts";
 import { contradictionsIn } from "./currentSettings.ts";

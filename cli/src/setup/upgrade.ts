@@ -104,7 +104,7 @@ function functionsChanges(project: Project, packages: string | undefined): Chang
 
 /** In an older version, HISTORY_DAYS=0 kept no history. Now an empty HISTORY says so, and the days are 1 or more. */
 function newDays({ HISTORY_DAYS, HISTORY = "" }: Values): Values {
-  return Number(HISTORY_DAYS) === 0 && HISTORY === "" ? { HISTORY_DAYS: DEFAULT_PARAMETERS.HISTORY_DAYS } : {};
+  return Number(HISTORY_DAYS) === 0 && HISTORY === "" ? { HISTORY_DAYS: DEFAULT_PARAMETERS.HISTORY_DAYS ?? "" } : {};
 }
 
 function appChanges({ app, read, functions, settings }: Project, packages: string | undefined): FileChange[] {

@@ -16,7 +16,7 @@ import { measureCounter } from "./measure.ts";
 import type { Measurement } from "./measurement.ts";
 import { publish } from "./publish.ts";
 import { type Millis, toMillis } from "./time.ts";
-import type { CounterState, Feature, KnownState, Published } from "./types.ts";
+import type { CounterState, KnownState, Published, PublishPart } from "./types.ts";
 
 /** What an aggregation leaves behind. */
 export interface AggregateResult {
@@ -144,7 +144,7 @@ export async function runAggregationTask(backend: Backend, task: CounterTask): P
  * Whether a measurement made between the two reads is still valid: neither a publish nor a server has changed the document. Not if
  * either has `adjusted`: two corrections that cancel out may have been made, and the measurement may include only the first.
  */
-function isMeasurementValid(before: CounterState, after: CounterState, features: readonly Feature[]): boolean {
+function isMeasurementValid(before: CounterState, after: CounterState, features: readonly PublishPart[]): boolean {
   const decisive = (state: CounterState) =>
     JSON.stringify([
       ...[{ ...state.published, total: undefined, directCount: undefined }, state.reservation],

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { anyCounter, idle } from "../../testing/arbitraries.ts";
 import { DEFAULT_CONFIG } from "../deploy/defaultConfig.ts";
 import { FEATURES } from "../features/features.ts";
-import { historyStateOf } from "../features/history/feature.ts";
+import { historyStateOf } from "../features/history/history.ts";
 import { MAX_TASK_DELAY } from "./cause.ts";
 import { parseCounter, serializeCounter } from "./counterDocument.ts";
 import { toTimestamp } from "./fields.ts";
@@ -72,6 +72,18 @@ describe("a counter document", () => {
     expect(parse({ ...store(idle), windows })?.windows).toEqual(parsed);
   });
 
+  test.each<[countedCollection: unknown, countReads: unknown, parsed: unknown]>([
+    ["posts", 42, { path: "posts", reads: 42 }],
+    ["posts", undefined, { path: "posts", reads: 0 }],
+    ["posts", -1, { path: "posts", reads: 0 }],
+    ["posts", Number.NaN, { path: "posts", reads: 0 }],
+    [null, 0, null],
+    [7, 42, null],
+    [undefined, undefined, null],
+  ])("whose countedCollection is %j and countReads %j has counted %j", (countedCollection, countReads, counted) => {
+    expect(parse({ ...store(idle), countedCollection, countReads })?.counted).toEqual(counted);
+  });
+
   test.each([
     [5, 5],
     [Number.NaN, 0],
@@ -100,7 +112,6 @@ describe("a counter document", () => {
     ["shardDocuments", [undefined, null, "7", Number.NaN, -1], 0],
     ["calmSince", [undefined, "now", 1_700_000_000_000, {}], null],
     ["unusedSince", [undefined, "now", 1_700_000_000_000, {}], null],
-    ["minuteInHistory", [undefined, null, "true", 1], false],
     ["malformedShards", [undefined, null, "3", { 0: "3" }], []],
   ])("with a damaged %s gets a default instead", (field, wrong, instead) => {
     for (const value of wrong)

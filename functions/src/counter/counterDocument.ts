@@ -7,12 +7,22 @@ import { type CounterDocument, groupOf, type Reservation } from "../../../core/s
 import { MAX_TASK_DELAY } from "./cause.ts";
 import { parseDirect } from "./directField.ts";
 import { finite, millis, toTimestamp } from "./fields.ts";
+import type { Counted } from "./measurement.ts";
 import { PHASES } from "./phase.ts";
 import type { Millis } from "./time.ts";
-import type { CorePublished, CounterState, Feature, Published, Reserved } from "./types.ts";
+import {
+  byName,
+  type CorePublished,
+  type CounterState,
+  type FeatureFields,
+  type FeatureStates,
+  type Published,
+  type PublishPart,
+  type Reserved,
+} from "./types.ts";
 
 /** Cost: 1 read. */
-export async function readCounter(ref: DocumentReference, features: readonly Feature[]): Promise<CounterState> {
+export async function readCounter(ref: DocumentReference, features: readonly PublishPart[]): Promise<CounterState> {
   return parseCounter(await ref.get(), features);
 }
 
@@ -20,11 +30,12 @@ export async function readCounter(ref: DocumentReference, features: readonly Fea
  * Parses a counter document. Without a valid `asOf` it was never published: then only the fields that servers and other regions
  * write are parsed.
  */
-export function parseCounter(snapshot: DocumentSnapshot, features: readonly Feature[]): CounterState {
+export function parseCounter(snapshot: DocumentSnapshot, features: readonly PublishPart[]): CounterState {
   const { ref, updateTime } = snapshot;
   const adjusted = snapshot.get("adjusted");
   const direct = parseDirect(snapshot);
-  const state = {
+  return {
+    ...byName<FeatureStates>(features.map((feature) => [feature.name, feature.parseState?.(snapshot)])),
     ref,
     updateTime,
     published: parsePublished(snapshot, direct?.count ?? 0, features),
@@ -32,13 +43,12 @@ export function parseCounter(snapshot: DocumentSnapshot, features: readonly Feat
     adjusted: adjusted === undefined ? undefined : finite(adjusted),
     direct,
   };
-  return Object.assign(state, ...features.map((feature) => feature.parseState?.(snapshot)));
 }
 
 function parsePublished(
   snapshot: DocumentSnapshot,
   directCount: number,
-  features: readonly Feature[],
+  features: readonly PublishPart[],
 ): Published | undefined {
   const asOf = millis(snapshot.get("asOf"));
   if (asOf === null) return undefined;
@@ -49,9 +59,11 @@ function parsePublished(
   const malformed = snapshot.get("malformedShards");
   const phase = snapshot.get("phase");
   const nextPollAt = validPollTime(millis(snapshot.get("nextPollAt")), asOf);
-  const published: CorePublished = {
+  const counted = parseCounted(snapshot);
+  return {
+    ...byName<FeatureFields>(features.map((feature) => [feature.name, feature.parse?.(snapshot)])),
     total: number("total", Number.NEGATIVE_INFINITY),
-    directCount,
+    directCount: counted ? 0 : directCount,
     shardCount: number("shardCount", 1),
     growing: snapshot.get("growing") === true,
     writes: number("writes", 0),
@@ -67,10 +79,14 @@ function parsePublished(
     shardDocuments: number("shardDocuments", 0),
     slowSince: millis(snapshot.get("slowSince")),
     malformedShards: Array.isArray(malformed) ? malformed : [],
-    counted: null,
+    counted,
   };
-  const parsed: Published = Object.assign(published, ...features.map((feature) => feature.parse?.(snapshot)));
-  return parsed.counted ? { ...parsed, directCount: 0 } : parsed;
+}
+
+function parseCounted(snapshot: DocumentSnapshot): Counted | null {
+  const path = snapshot.get("countedCollection");
+  const reads = Math.max(finite(snapshot.get("countReads")), 0);
+  return typeof path === "string" ? { path, reads } : null;
 }
 
 /** Drops an instant that no publish can have scheduled. Otherwise writes would wait for it. */
@@ -97,13 +113,15 @@ export function serializeCounter(counterId: string, published: CorePublished, as
     phase: published.phase,
     shardDocuments: published.shardDocuments,
     malformedShards: published.malformedShards,
+    countedCollection: published.counted?.path ?? null,
+    countReads: published.counted?.reads ?? 0,
     asOf,
     group: groupOf(counterId),
     nextPollAt: published.nextPollAt === null ? null : toTimestamp(published.nextPollAt),
     calmSince: published.calmSince === null ? null : toTimestamp(published.calmSince),
     unusedSince: published.unusedSince === null ? null : toTimestamp(published.unusedSince),
     slowSince: published.slowSince === null ? null : toTimestamp(published.slowSince),
-  } satisfies Partial<CounterDocument<Timestamp>> & {
+  } satisfies Partial<CounterDocument<Timestamp>> & { countReads: number } & {
     [field in Exclude<keyof CorePublished, "counted" | "directCount">]: unknown;
   };
 }

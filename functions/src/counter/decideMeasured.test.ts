@@ -178,7 +178,7 @@ test("a quiet bounded counter folds the shards beyond its reservation, and none 
   const step = (shards: readonly string[]) => {
     const stocked = shards.map((id) => ({ ...shard(id), count: Number(id) < 3 ? 20 : 0 }));
     const measurement = measured(cooling, T + 601_000, { documents: shards.length, shards: stocked });
-    const known = { previous: cooling, measurement, bounded: true, reservation: { shards: 3, until } };
+    const known = { previous: cooling, measurement, stock: { isBounded: true }, reservation: { shards: 3, until } };
     return inWords(decide(cause, known, T + 601_000, 0, defaults));
   };
   expect(step(["0", "1", "2", "3"])).toBe("fold from 3");
@@ -196,7 +196,7 @@ test.each([true, false])("a bounded counter keeps units where they are, if its s
   const shards = ["0", "1", "2", "3"].map((id) => ({ ...shard(id), count: 1_000 }));
   const measurement = measured(cooling, T + 601_000, isListed ? { documents, shards } : { documents });
   const reservation = { shards: 3, until: T + 3_600_000 };
-  const known = { previous: cooling, measurement, bounded: true, reservation, isPrepared: true };
+  const known = { previous: cooling, measurement, stock: { isBounded: true }, reservation, isPrepared: true };
   const step = decide({ at: T + 410_000, isPoll: true }, known, T + 601_000, 0, defaults);
   expect(step).toMatchObject({ do: "fold", fromIndex: 3, onlyEmpty: isListed });
 });

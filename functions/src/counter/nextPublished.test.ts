@@ -156,8 +156,8 @@ describe("a counter that counts a collection", () => {
 });
 
 test("what a reset has cancelled in the total reaches the other regions, since it is in the sums of today", () => {
-  const previous = { ...idle, exchangeAt: T - 60_000 };
-  const config = { ...defaults, regions: { own: "us", others: [] } };
+  const previous = { ...idle, regions: { exchangeAt: T - 60_000 } };
+  const config = { ...defaults, regions: { own: "us", others: [], exchangeInterval: 1_000 } };
   const exchangesAfter = (adjusted: number) => {
     const measurement = measured(idle, T + 60_000, { total: idle.total, writes: idle.writes + 2 });
     const known = { previous, adjusted, measurement };

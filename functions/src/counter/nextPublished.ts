@@ -9,15 +9,17 @@ import { hasSilentShards, type Measurement } from "./measurement.ts";
 import { type Activity, isQuiet, nextPhase, pollDelay } from "./phase.ts";
 import { shardSettingsOf } from "./shardSettings.ts";
 import { type Millis, toMillis } from "./time.ts";
-import type {
-  CorePublished,
-  CounterConfig,
-  CounterSettings,
-  KnownState,
-  PlannedPublish,
-  Published,
-  Reserved,
-  ShardSettings,
+import {
+  byName,
+  type CorePublished,
+  type CounterConfig,
+  type CounterSettings,
+  type FeatureFields,
+  type KnownState,
+  type PlannedPublish,
+  type Published,
+  type Reserved,
+  type ShardSettings,
 } from "./types.ts";
 import { timeToFold, unusedSinceAfter } from "./unusedShards.ts";
 
@@ -32,7 +34,10 @@ export function planPublish(
   const planned = { ...state, measurement, next, added: addedSince(state, measurement) };
   return {
     ...planned,
-    next: Object.assign({}, next, ...config.plans.map((feature) => feature.fieldsAfter?.(planned, config))),
+    next: {
+      ...next,
+      ...byName<FeatureFields>(config.plans.map((plan) => [plan.name, plan.fieldsAfter?.(planned, config)])),
+    },
   };
 }
 

@@ -86,13 +86,7 @@ async function publishing(
     updateTime: isStored ? updateTime : undefined,
     published,
     reservation: undefined,
-    bounded: false,
-    numShards: undefined,
-    regions: {},
-    unreachable: {},
-    mirrored,
-    mirroredIn,
-    mirrorAgain,
+    mirrors: { amount: mirrored, shownIn: mirroredIn, again: mirrorAgain },
     adjusted: undefined,
     direct: undefined,
   };
@@ -140,7 +134,7 @@ describe("a publish", () => {
     const before = { ...idle, total: 41, asOf: next.asOf - 3_600_000 };
     const { commits, isPublished } = await publishing({ published: before }, 5, {
       ...config,
-      historyGroups: ["likes"],
+      history: { ...config.history, groups: ["likes"] },
     });
     const kept = [
       "set",

@@ -11,7 +11,7 @@ import { directChange } from "./direct.ts";
 import { directUpdate } from "./directField.ts";
 import { logError } from "./log.ts";
 import type { Millis } from "./time.ts";
-import type { Contribution, CounterState, Feature, Published } from "./types.ts";
+import type { Contribution, CounterState, Published, PublishPart } from "./types.ts";
 
 /** How long an optional feature is left out after a failure: a publish that waits for it takes ten seconds. */
 const PAUSE: Millis = 5 * 60_000;
@@ -36,8 +36,8 @@ export async function publish(
   const { config, features, pausedUntil, schedule } = backend;
   const { ref } = state;
   let joining = features.filter((feature) => !isPaused(feature));
-  const refused: Feature[] = [];
-  const paused: Feature[] = [];
+  const refused: PublishPart[] = [];
+  const paused: PublishPart[] = [];
   for (let failure: unknown; ; ) {
     let contributions: Awaited<ReturnType<typeof contribute>> = [];
     try {
@@ -82,11 +82,11 @@ export async function publish(
     return written?.writeTime;
   }
 
-  function pauseOf({ name }: Feature): string {
+  function pauseOf({ name }: PublishPart): string {
     return `${name} ${ref.id}`;
   }
 
-  function isPaused(feature: Feature): boolean {
+  function isPaused(feature: PublishPart): boolean {
     const key = pauseOf(feature);
     const isOver = (pausedUntil.get(key) ?? 0) <= next.asOf;
     if (isOver) pausedUntil.delete(key);
@@ -94,7 +94,7 @@ export async function publish(
   }
 
   /** Leaves a feature out for some minutes, and schedules the publish after that. */
-  async function pause(feature: Feature, error: unknown): Promise<void> {
+  async function pause(feature: PublishPart, error: unknown): Promise<void> {
     logError("a publish is made without an optional feature", { counter: ref.id, feature: feature.name, error });
     const due = endOfPause(ref.id, next.asOf);
     await schedule({ counterId: ref.id, due, kind: "followUp" });

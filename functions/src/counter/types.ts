@@ -2,8 +2,8 @@
  * The core's types: the state of a counter, the configuration, and how a feature joins a publish.
  *
  * A feature has fields of its own in the counter document, tasks, and writes in the commit of a publish. The core calls each feature of the
- * configuration in turn, and knows none by name. A feature declares its fields where it is: `declare module` adds them to `Published` and
- * `CounterState`.
+ * configuration in turn, and knows none by name. What a feature has is kept under its name. It declares the type where it is: with
+ * `declare module`, in the interfaces that begin with `Feature`.
  */
 import type {
   CollectionReference,
@@ -14,7 +14,7 @@ import type {
   WriteBatch,
 } from "firebase-admin/firestore";
 import type { DirectFields, Reservation } from "../../../core/src/index.ts";
-import type { ScheduledTask } from "./cause.ts";
+import type { ScheduledTask, TaskKinds } from "./cause.ts";
 import type { FoldResult } from "./fold.ts";
 import type { Counted, Measurement } from "./measurement.ts";
 import type { Millis } from "./time.ts";
@@ -43,10 +43,14 @@ export interface CounterSettings {
   readonly direct: boolean;
 }
 
-/** What the core's decisions depend on. */
-export interface CounterConfig extends CounterSettings {
+/** What has been set for each feature. */
+// biome-ignore lint/suspicious/noEmptyInterface: features add to it
+export interface FeatureSettings {}
+
+/** What decisions depend on. */
+export interface CounterConfig extends CounterSettings, FeatureSettings {
   /** The plans of the features that join a publish. Their order does not matter: each reads only what was published before. */
-  readonly plans: readonly FeaturePlan[];
+  readonly plans: readonly PublishPlan[];
 }
 
 /** The last publish, as far as the core goes, with times in milliseconds. */
@@ -78,18 +82,23 @@ export interface CorePublished {
   readonly slowSince: Millis | null;
   /** Ids of the shards left out of the total because their `count` cannot be added. Each is logged once. */
   readonly malformedShards: readonly string[];
-  /** What was counted instead of summing shards, if anything. The feature that counts stores it. */
+  /** What was counted instead of summing shards, if anything. */
   readonly counted: Counted | null;
 }
 
-/** The last publish with the fields of features, each of which declares its own. */
-export interface Published extends CorePublished {}
+/** What each feature has in the last publish. */
+// biome-ignore lint/suspicious/noEmptyInterface: features add to it
+export interface FeatureFields {}
 
-/**
- * A counter document as it was read. Its `updateTime` becomes the precondition of the next publish. Features declare their state beside
- * the core's.
- */
-export interface CounterState {
+/** The last publish with what features have in it. Absent: a feature that has not joined. */
+export interface Published extends CorePublished, Partial<FeatureFields> {}
+
+/** What other writers keep in the counter document for each feature. */
+// biome-ignore lint/suspicious/noEmptyInterface: features add to it
+export interface FeatureStates {}
+
+/** A counter document as it was read. Its `updateTime` becomes the precondition of the next publish. */
+export interface CounterState extends Partial<FeatureStates> {
   readonly ref: DocumentReference;
   /** `undefined` if there is no document. */
   readonly updateTime: Timestamp | undefined;
@@ -151,21 +160,26 @@ export interface ShardSettings extends Pick<CounterSettings, "minShards" | "maxS
   readonly triggerShards: number;
 }
 
-/** The pure part of a feature, which the simulators use as it is. `Work`: what it may have to do before a publish. */
-export interface FeaturePlan<Work = unknown> {
-  readonly name: string;
+/** What a feature has of what all have, by its name. */
+export type Of<All, Name extends string> = Name extends keyof All ? All[Name] : All[keyof All];
+
+/** How a feature joins decisions: its pure half, which the simulators use as it is. `Work`: what it may have to do before a publish. */
+export interface PublishPlan<Name extends string = string, Work = unknown> {
+  readonly name: Name;
   /** What it changes in the use of this counter's shards. */
   shardSettings?(state: Partial<CounterState>, config: CounterConfig): Partial<ShardSettings>;
   /** Whether each total of this counter must be published, so that clients may not write the counter document. */
   needsPublishes?(state: Partial<CounterState>, config: CounterConfig): boolean;
   /** What it corrects in a sum of the shards. */
   measured?(sum: Measurement, state: CounterState, config: CounterConfig): Partial<Measurement>;
-  /** Its fields after the publish. */
-  fieldsAfter?(planned: PlannedPublish, config: CounterConfig): Partial<Published>;
+  /** What it has in the publish. */
+  fieldsAfter?(planned: PlannedPublish, config: CounterConfig): Of<FeatureFields, Name>;
   /** What must be done before the publish, if anything. Then the counter is measured again. */
   prepare?(planned: PlannedPublish): Work | undefined;
   /** The tasks that the publish needs. They are scheduled before it is made. */
   tasks?(previous: Published | undefined, next: Published): readonly ScheduledTask[];
+  /** The kind of the task that must follow each task of a kind, so that what that one has written goes on. */
+  follows?(kind: keyof TaskKinds, config: CounterConfig): keyof TaskKinds | undefined;
   /** Tasks that the instance of the last publish may not have scheduled. @param updatedAt  when the document was written */
   missedTasks?(published: Published, updatedAt: Millis): readonly ScheduledTask[];
 }
@@ -178,17 +192,17 @@ export interface Contribution {
   addTo?(batch: WriteBatch): void;
 }
 
-/** A feature: its plan, and what needs Firestore. */
-export interface Feature<Work = unknown> extends FeaturePlan<Work> {
-  /** Its fields of the last publish. Each is checked, because a server may have damaged it. */
-  parse?(document: DocumentSnapshot): Partial<Published>;
+/** How a feature joins publishes: its plan, and what needs Firestore. */
+export interface PublishPart<Name extends string = string, Work = unknown> extends PublishPlan<Name, Work> {
+  /** What it has in the last publish. Each field is checked, because a server may have damaged it. */
+  parse?(document: DocumentSnapshot): Of<FeatureFields, Name>;
   /** What other writers keep in the counter document for it. */
-  parseState?(document: DocumentSnapshot): Partial<CounterState>;
+  parseState?(document: DocumentSnapshot): Of<FeatureStates, Name>;
   /** How it measures a counter that does not sum its shards; `undefined` for one that does. */
   measurer?(counterId: string, firestore: Firestore, config: CounterConfig): (() => Promise<Measurement>) | undefined;
   /** The part of its state that a measurement depends on: if that changes, the counter is measured again. */
   measuredWith?(state: CounterState): unknown;
-  /** Does what {@link FeaturePlan.prepare} has found. */
+  /** Does what {@link PublishPlan.prepare} has found. */
   carryOut?(shards: CollectionReference, work: Work): Promise<void>;
   /** @param state  the counter document as it was read, which is the commit's precondition */
   contribute?(state: CounterState, next: Published, config: CounterConfig): Contribution | Promise<Contribution>;
@@ -198,4 +212,11 @@ export interface Feature<Work = unknown> extends FeaturePlan<Work> {
   isRefused?(error: unknown, state: CounterState, next: Published, config: CounterConfig): boolean;
   /** After a publish without it. */
   wasLeftOut?(error: unknown, state: CounterState, config: CounterConfig): void;
+}
+
+/** What features have to say, by name. A feature that says nothing is left out. */
+export function byName<All extends object>(
+  said: readonly (readonly [name: string, value: All[keyof All] | undefined])[],
+): Partial<All> {
+  return Object.fromEntries(said.filter(([, value]) => value !== undefined)) as Partial<All>;
 }

@@ -5,6 +5,7 @@
  * An outcome that an instance remembers cannot become false: counted writes stay counted, deleted ones deleted, and a
  * scheduled measurement takes place.
  */
+import type { DocumentReference, DocumentSnapshot } from "firebase-admin/firestore";
 import { type AggregateResult, aggregate } from "./aggregate.ts";
 import { attempt } from "./attempts.ts";
 import type { Backend } from "./backend.ts";
@@ -12,6 +13,7 @@ import type { Cause, WriteEvent } from "./cause.ts";
 import { coalesce } from "./coalesce.ts";
 import { readCounter } from "./counterDocument.ts";
 import { isAnswered } from "./decide.ts";
+import { toMillis } from "./time.ts";
 
 /** Whether an update of a shard has counted. One that only removes expired marks has not. */
 export function hasCounted(before: Shard, after: Shard): boolean {
@@ -46,6 +48,24 @@ export function createWakeHandler(backend: Backend): (event: WriteEvent) => Prom
     });
     return "result" in done ? done.result : { published: last?.published, attemptAt: done.nextAt };
   }
+}
+
+/** A write of a shard: what it was before, and what it is after. */
+interface ShardWrite {
+  readonly before: DocumentSnapshot | undefined;
+  readonly after: DocumentSnapshot | undefined;
+}
+
+/** As {@link createWakeHandler}, for the writes of shards. A deletion wakes nothing: the fold has written the shard's count to `base`. */
+export function createShardHandler(backend: Backend): (write: ShardWrite) => Promise<void> {
+  const wake = createWakeHandler(backend);
+  return async ({ before, after }) => {
+    if (!after?.updateTime || (before && !hasCounted(before, after))) return;
+    // Not from the event's parameters, which are decoded as if they were a URL's: an id may contain "%2F" or "é".
+    const { id: shardId, parent: shards } = after.ref;
+    const counterId = (shards.parent as DocumentReference).id;
+    await wake({ counterId, shardId, isNew: before === undefined, committedAt: toMillis(after.updateTime) });
+  };
 }
 
 function causeOf({ shardId, isNew, committedAt }: WriteEvent): Cause {

@@ -2,14 +2,14 @@
 import { type App, initializeApp } from "firebase-admin/app";
 import { getFirestore } from "firebase-admin/firestore";
 import { retry } from "../../../admin/src/internal.ts";
+import type { Backend, FeatureConnections } from "../counter/backend.ts";
 import type { CounterTask, Schedule } from "../counter/cause.ts";
 import { logError } from "../counter/log.ts";
 import { type Millis, sleep } from "../counter/time.ts";
-import type { DeployedBackend } from "../features/backend.ts";
+import { byName } from "../counter/types.ts";
 import { FEATURES } from "../features/features.ts";
-import { connectOtherRegions } from "../features/regions/connect.ts";
 import { packaging } from "./packaging.ts";
-import { deployedConfig, params } from "./parameters.ts";
+import { deployedConfig, textParam } from "./params.ts";
 import { cloudTasks, timers } from "./queue.ts";
 
 /**
@@ -19,27 +19,25 @@ import { cloudTasks, timers } from "./queue.ts";
 const EMULATOR_SNAPSHOT_LAG: Millis = 50;
 
 /** Creates the backend of this instance from its parameters and environment. */
-export function createBackend(
-  runTask: (backend: DeployedBackend, task: CounterTask) => Promise<void>,
-): DeployedBackend {
+export function createBackend(runTask: (backend: Backend, task: CounterTask) => Promise<void>): Backend {
   const { FIRESTORE_EMULATOR_HOST, FUNCTIONS_EMULATOR } = process.env;
   // The emulator accepts any account. Without one, each task would first look for the machine's over the network.
   const app = FUNCTIONS_EMULATOR ? initializeApp({ serviceAccountId: "emulator@localhost" }) : initializeApp();
-  const firestore = getFirestore(app, params.database.value());
+  const firestore = getFirestore(app, textParam("DATABASE_ID").value());
   const config = deployedConfig();
   const hasTaskQueue = !(packaging() === "extension" && FUNCTIONS_EMULATOR);
   const inProcess = timers(runLater, Date.now);
-  const backend: DeployedBackend = {
+  const backend: Backend = {
     firestore,
     counters: firestore.collection(config.collection),
     config,
     features: FEATURES,
     pausedUntil: new Map(),
-    otherRegions: config.regions ? connectOtherRegions(app, config.regions, config.collection) : new Map(),
+    connections: byName<FeatureConnections>(FEATURES.map((one) => [one.name, one.connect?.(app, config)])),
     snapshotLag: FIRESTORE_EMULATOR_HOST ? EMULATOR_SNAPSHOT_LAG : 0,
     now: Date.now,
     sleep,
-    schedule: hasTaskQueue ? loadedCloudTasks(app, params.location.value()) : inProcess,
+    schedule: hasTaskQueue ? loadedCloudTasks(app, textParam("LOCATION").value()) : inProcess,
     ...(FUNCTIONS_EMULATOR ? { runByTimer: inProcess, losesTasks: true } : {}),
   };
   return backend;

@@ -7,13 +7,13 @@
  * has renamed the function.
  */
 import { createRequire } from "node:module";
-import { FUNCTIONS } from "./functionNames.ts";
+import { FUNCTIONS } from "./functions.ts";
 
 /** `define()`, or `undefined` in a process that runs another function. */
 export function defineWhereRun<Defined>(name: string, define: () => Defined): Defined | undefined {
   // In the emulator's debug mode one process serves all functions, whatever it was started for.
   const target = process.env.FUNCTION_DEBUG_MODE ? undefined : process.env.FUNCTION_TARGET?.split(".").at(-1);
-  const isOther = target !== name && FUNCTIONS.some((one) => one === target);
+  const isOther = target !== undefined && target !== name && FUNCTIONS.has(target);
   return isOther ? undefined : define();
 }
 

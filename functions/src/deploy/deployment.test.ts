@@ -1,8 +1,8 @@
 /** Which functions a deployment has, as the Firebase CLI resolves them from the parameters, without questions. */
 import { createRequire } from "node:module";
 import { afterEach, expect, test, vi } from "vitest";
-import { params } from "./parameters.ts";
-import { DEFAULT_PARAMETERS, INSTANCE_PARAMETERS } from "./parseConfig.ts";
+import { DEFAULT_PARAMETERS, INSTANCE_PARAMETERS, PARAMETERS } from "./parameters.ts";
+import { textParam } from "./params.ts";
 
 const require = createRequire(import.meta.url);
 const { extractStack } = require("../../../node_modules/firebase-functions/lib/runtime/loader.js");
@@ -28,7 +28,7 @@ async function deployed(packaging: "plain codebase" | "kit", values: Record<stri
   delete globalManifest.requiredRoles;
   const [endpoints, requiredAPIs] = [{}, [] as object[]];
   extractStack({ ...(await import("../index.ts")) }, endpoints, requiredAPIs, {});
-  const declared = Object.values(params).map((param) => (param as unknown as { toSpec(): object }).toSpec());
+  const declared = Object.keys(PARAMETERS).map((name) => (textParam(name) as unknown as { toSpec(): object }).toSpec());
   const { requiredRoles } = globalManifest;
   const manifest = stackToWire({ specVersion: "v1alpha1", requiredAPIs, requiredRoles, params: declared, endpoints });
   const { backend } = await resolveBackend({

@@ -5,11 +5,11 @@
  *
  * https://firebase.google.com/docs/functions/config-env
  */
-import { parseIngestConfig } from "../ingest/config.ts";
+
+import { invalidParameter, isEmail } from "../shared/parameters.ts";
 import { sdk } from "./coldStart.ts";
 import { packaging } from "./packaging.ts";
-import { invalidParameter, isEmail } from "./parameterValue.ts";
-import { DEFAULT_PARAMETERS, parseConfig } from "./parseConfig.ts";
+import { checkParameters, DEFAULT_PARAMETERS, parseConfig } from "./parameters.ts";
 import { looksLikeRegion, MULTI_REGIONS, REGIONS } from "./regions.ts";
 import { neededRoles } from "./roles.ts";
 
@@ -41,7 +41,7 @@ function checkValues(environment: Environment): void {
   });
   const values = { ...DEFAULT_PARAMETERS, ...Object.fromEntries(set) };
   parseConfig(values, environment.FUNCTIONS_EMULATOR !== undefined, environment.GCLOUD_PROJECT);
-  parseIngestConfig(values);
+  checkParameters(values);
 }
 
 function declareRoles(environment: Environment): void {

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { functionOptions, minInstances } from "./functionOptions.ts";
-import { params } from "./parameters.ts";
+import { wholeParam } from "./params.ts";
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -20,8 +20,8 @@ test.each([
 
 test("the instances are those of the parameters; while one has its default, those that an extension had", () => {
   const none = { EXT_MIGRATED_SYSTEM_MININSTANCES: undefined, EXT_MIGRATED_SYSTEM_MAXINSTANCES: undefined };
-  expect(optionsWith(none).maxInstances).toBe(params.maxInstances);
-  expect(minInstances()).toBe(params.minInstances);
+  expect(optionsWith(none).maxInstances).toBe(wholeParam("MAX_INSTANCES"));
+  expect(minInstances()).toBe(wholeParam("MIN_INSTANCES"));
   const most = optionsWith({
     EXT_MIGRATED_SYSTEM_MININSTANCES: "1",
     EXT_MIGRATED_SYSTEM_MAXINSTANCES: "7",

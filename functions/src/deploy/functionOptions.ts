@@ -7,7 +7,7 @@
  */
 import type { Expression } from "firebase-functions/params";
 import type { GlobalOptions, MemoryOption } from "firebase-functions/v2";
-import { params } from "./parameters.ts";
+import { textParam, wholeParam } from "./params.ts";
 
 /** What a function needs: listing 10,000 shards takes some 10 MB, and 20 events or tasks run at a time. */
 const MEMORY: MemoryOption = "512MiB";
@@ -24,22 +24,22 @@ type Options = Required<Pick<GlobalOptions, "region" | "memory" | "concurrency" 
 export function functionOptions(): Options {
   const { EXT_MIGRATED_SYSTEM_MEMORY: memory, EXT_MIGRATED_SYSTEM_MAXINSTANCES: most, SERVICE_ACCOUNT } = process.env;
   return {
-    region: params.location,
+    region: textParam("LOCATION"),
     memory: MORE_MEMORY.find((more) => more === memory) ?? MEMORY,
     // The platform's default of 80 at a time would not fit into the memory.
     concurrency: 20,
-    ...(SERVICE_ACCOUNT && { serviceAccount: params.serviceAccount }),
-    maxInstances: setOr(params.maxInstances, most),
+    ...(SERVICE_ACCOUNT && { serviceAccount: textParam("SERVICE_ACCOUNT") }),
+    maxInstances: setOr(wholeParam("MAX_INSTANCES"), most),
   };
 }
 
 /** For the functions that each increment passes on its way to a total. Read at deployment. */
 export function minInstances(): Expression<number> {
-  return setOr(params.minInstances, process.env.EXT_MIGRATED_SYSTEM_MININSTANCES);
+  return setOr(wholeParam("MIN_INSTANCES"), process.env.EXT_MIGRATED_SYSTEM_MININSTANCES);
 }
 
 /** The parameter; while it has its default, what the extension had. */
-function setOr(parameter: typeof params.maxInstances, migrated?: string): Expression<number> {
+function setOr(parameter: ReturnType<typeof wholeParam>, migrated?: string): Expression<number> {
   const byDefault = parameter.equals(parameter.options.default as number);
   return Number(migrated) > 0 ? byDefault.thenElse(Number(migrated), parameter) : parameter;
 }

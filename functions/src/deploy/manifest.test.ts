@@ -1,36 +1,27 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { Expression } from "firebase-functions/params";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { parse } from "yaml";
-import { MARK_LIFETIME_SECONDS, parseCountedCollection, parseMirrors } from "../../../core/src/index.ts";
-import { MAX_TASK_DELAY } from "../counter/cause.ts";
-import { validConfig } from "../deploy/config.ts";
+import { parseCountedCollection, parseMirrors } from "../../../core/src/index.ts";
 import { DRIFT_EVENT } from "../features/reconcile/alarm.ts";
-import { parseIngestConfig } from "../ingest/config.ts";
-import { DEFAULT_CONFIG as defaults } from "./defaultConfig.ts";
-import { NOT_IN_EXTENSION, params } from "./parameters.ts";
-import { DEFAULT_PARAMETERS, parseConfig } from "./parseConfig.ts";
+import { checkParameters, DEFAULT_PARAMETERS, PARAMETERS, parseConfig } from "./parameters.ts";
+import { textParam, wholeParam } from "./params.ts";
+import { RATE_LIMITS, RETRY_CONFIG } from "./tasks.ts";
 
 const text = (path: string) => readFileSync(new URL(path, import.meta.url), "utf8");
 const manifest = parse(text("../../../extension.yaml"));
 const typeOf = (name: string) => manifest.resources.find((one: { name: string }) => one.name === name).type;
-const resource = (name: string) => manifest.resources.find((one: { name: string }) => one.name === name).properties;
+const NOT_IN_EXTENSION = Object.keys(PARAMETERS).filter((name) => PARAMETERS[name]?.isNotInExtension);
 
 interface Endpoint {
   readonly [option: string]: unknown;
   readonly taskQueueTrigger?: object;
-  readonly eventTrigger?: {
-    readonly eventType: string;
-    readonly eventFilters: Readonly<Record<string, unknown>>;
-    readonly eventFilterPathPatterns?: Readonly<Record<string, unknown>>;
-    readonly retry: boolean;
-  };
+  readonly eventTrigger?: { readonly retry: boolean };
 }
 
 /** What firebase-functions tells of each function of a plain codebase or a kit. */
 async function endpoints(): Promise<Readonly<Record<string, Endpoint>>> {
   vi.stubEnv("EXT_INSTANCE_ID", undefined);
-  const functions = Object.entries(await import("./triggers.ts"));
+  const functions = Object.entries((await import("./triggers.ts")).functions);
   return Object.fromEntries(
     functions.map(([name, deployed]) => [name, (deployed as unknown as { __endpoint: Endpoint }).__endpoint]),
   );
@@ -38,69 +29,39 @@ async function endpoints(): Promise<Readonly<Record<string, Endpoint>>> {
 
 afterEach(() => vi.unstubAllEnvs());
 
-describe("the extension and the function kit are the same", () => {
-  type Param = {
-    param: string;
-    label: string;
-    description: string;
-    default: string;
-    validationRegex?: string;
-    type?: string;
-  };
-  // The extension's alone: only a manifest must name the region of the trigger.
-  const declared: Param[] = manifest.params.filter(({ param }: Param) => param !== "DATABASE_REGION");
-  const shared = Object.values(params).filter(({ name }) => !NOT_IN_EXTENSION.includes(name));
-
-  test("the same parameters, in name, description and default", () => {
-    const told = declared.map(({ param, description, default: value }) => [param, description, value]);
-    const defined = shared.map(({ name, options }) => [name, options.description, String(options.default)]);
-    expect(defined).toEqual(told);
-    expect(manifest.params).toHaveLength(declared.length + 1);
-  });
-
+describe("the manifest of the extension", () => {
+  type Param = { param: string; default: string; validationRegex?: string };
+  const declared: Param[] = manifest.params;
   const checkOf = (name: string) => new RegExp(declared.find(({ param }) => param === name)?.validationRegex ?? "^$");
 
-  test("the same check where text is entered, and every default passes its own", () => {
-    for (const { options, name } of shared) {
-      const { param: _, label: __, description: ___, ...rest } = declared.find(({ param }) => param === name) as Param;
-      // The console lists regions instead.
-      if (options.input && "text" in options.input && rest.type !== "select")
-        expect(rest).toMatchObject(options.input.text);
-      expect(String(options.default)).toMatch(new RegExp(rest.validationRegex ?? ""));
-    }
-  });
+  const numbers = Object.entries(PARAMETERS).filter(
+    ([name, { range }]) => range && declared.some(({ param }) => param === name),
+  );
 
-  /** Of each number: what is just too little, the least and the most that is accepted, and what is just too much. */
-  const ranges: readonly (readonly [name: string, ...values: string[]])[] = [
-    ["MIN_INTERVAL_SECONDS", "0", "1", "3000", "3001"],
-    ["MAX_INTERVAL_SECONDS", "0", "1", "3000", "3001"],
-    ["PRECISION", "-0.1", "0", "1", "1.01"],
-    ["MIN_SHARDS", "0", "1", "10000", "10001"],
-    ["MAX_SHARDS", "0", "1", "10000", "10001"],
-    ["WRITES_PER_SHARD", "0.009", "0.01", "1000", "1000.1"],
-    ["SHRINK_COOLDOWN_SECONDS", "119", "120", "86400", "86401"],
-    ["HISTORY_DAYS", "0", "1", "3650", "3651"],
-    ["EXCHANGE_SECONDS", "0", "1", "3000", "3001"],
-    ["INGEST_MAX_AMOUNT", "0", "1", "1000000", "1000001"],
-    ["INGEST_AMOUNT_PER_SECOND", "0", "1", "1000000", "1000001"],
-  ];
+  test.each(numbers)(
+    "the manifest's check of %s refuses what the functions refuse, at both ends",
+    (name, { range = [0, 0], pattern }) => {
+      const [from, to] = range;
+      const step = pattern === undefined ? 1 : 0.001;
+      const values = [from - step, from, to, to + step].map((value) => `${Math.round(1_000 * value) / 1_000}`);
+      const isValid = (value: string) => {
+        const all = { ...DEFAULT_PARAMETERS, MAX_INTERVAL_SECONDS: "3000", [name]: value };
+        try {
+          parseConfig(all);
+          checkParameters(all);
+          return true;
+        } catch {
+          return false;
+        }
+      };
+      expect(values.map(isValid)).toEqual([false, true, true, false]);
+      expect(values.map((value) => checkOf(name).test(value))).toEqual([false, true, true, false]);
+    },
+  );
 
-  test.each(ranges)("the manifest's check of %s refuses what the functions refuse, at both ends", (name, ...values) => {
-    const isValid = (value: string) => {
-      const all = { ...DEFAULT_PARAMETERS, MAX_INTERVAL_SECONDS: "3000", [name]: value };
-      try {
-        return [parseConfig(all), parseIngestConfig(all)].length > 0;
-      } catch {
-        return false;
-      }
-    };
-    expect(values.map(isValid)).toEqual([false, true, true, false]);
-    expect(values.map((value) => checkOf(name).test(value))).toEqual([false, true, true, false]);
-  });
-
-  test("every number has a range", () => {
-    const numbers = Object.entries(DEFAULT_PARAMETERS).filter(([, value]) => /^\d/.test(value));
-    expect(numbers.map(([name]) => name)).toEqual(ranges.map(([name]) => name));
+  test("the check of every parameter accepts its default", () => {
+    for (const { param, default: value, validationRegex = "" } of declared)
+      expect(value, param).toMatch(new RegExp(validationRegex));
   });
 
   test("the checks of decimals have no gap", () => {
@@ -170,23 +131,6 @@ describe("the extension and the function kit are the same", () => {
     expect(manifest.events.map(({ type }: { type: string }) => type)).toEqual([DRIFT_EVENT]);
   });
 
-  test("the manifest's check of seconds accepts what the functions accept", () => {
-    const seconds = ["shrinkCooldown", "minInterval", "maxInterval"] as const;
-    for (const field of seconds) {
-      const { name } = params[`${field}Seconds`];
-      const check = new RegExp(declared.find(({ param }) => param === name)?.validationRegex ?? "^$");
-      const widest = { ...defaults, minInterval: 1_000, maxInterval: MAX_TASK_DELAY };
-      for (let value = 0; value <= 90_000; value++) {
-        const isValid = value >= (field === "shrinkCooldown" ? MARK_LIFETIME_SECONDS : 1);
-        const isAccepted = isValid && value <= (field === "shrinkCooldown" ? 86_400 : MAX_TASK_DELAY / 1_000);
-        if (check.test(String(value)) !== isAccepted)
-          expect(`${name}=${value}`).toBe(isAccepted ? "accepted" : "refused");
-        if (isAccepted && value % 997 === 0)
-          expect(() => validConfig({ ...widest, [field]: value * 1_000 })).not.toThrow();
-      }
-    }
-  });
-
   test("the manifest's check accepts what is a valid path, and a valid list of mirrors", () => {
     const paths = ["posts", "posts/{post}/comments", "a/{x}/b/{y}/c"];
     const lists = [
@@ -204,55 +148,6 @@ describe("the extension and the function kit are the same", () => {
     for (const path of ["posts/{post}", "/posts", "posts/"]) expect(path).not.toMatch(checkOf("COUNTED_COLLECTION"));
     for (const list of ["likes", "likes=posts", "a=b.c,"]) expect(list).not.toMatch(checkOf("MIRRORS"));
   });
-
-  const source = text("./triggers.ts");
-
-  test("the same functions, except that of ADOPTED", async () => {
-    const declaredNames: string[] = manifest.resources.map(({ name }: { name: string }) => name);
-    // See NOT_IN_EXTENSION.
-    expect(Object.keys(await endpoints()).toSorted()).toEqual([...declaredNames, "shardupdated"].toSorted());
-  });
-
-  test.each<string>(
-    manifest.resources
-      .filter(({ type }: { type: string }) => type.endsWith("v2function"))
-      .map(({ name }: { name: string }) => name),
-  )("the same trigger and retries: %s", async (name) => {
-    const { eventType, eventFilters, eventFilterPathPatterns, retry } = (await endpoints())[name]?.eventTrigger ?? {};
-    const filters = { ...eventFilters, ...eventFilterPathPatterns };
-    const written = (value: unknown) =>
-      (value instanceof Expression ? value.toCEL() : String(value)).replaceAll(
-        /\{\{ params\.(\w+) \}\}/g,
-        // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the manifest's
-        "${param:$1}",
-      );
-    const { triggerRegion: _, retryPolicy, ...declared } = resource(name).eventTrigger;
-    expect({
-      eventType,
-      eventFilters: ["database", "document"].map((attribute) => ({
-        attribute,
-        value: written(filters[attribute]),
-        ...(attribute === "document" && { operator: "match-path-pattern" }),
-      })),
-    }).toEqual(declared);
-    expect([retry, retryPolicy]).toEqual([true, "RETRY_POLICY_RETRY"]);
-  });
-
-  test("the same retries and rates of tasks, the same schedule and time limit of a sweep", () => {
-    const numbersOf = (name: string) => {
-      const [, literal = ""] = new RegExp(`${name} = \\{(.+)\\}`).exec(source) ?? [];
-      return Object.fromEntries([...literal.matchAll(/(\w+): (\d+)/g)].map(([, key, n]) => [key, Number(n)]));
-    };
-    for (const name of ["aggregate", "merge", "exchange"]) {
-      const { retryConfig, rateLimits } = resource(name).taskQueueTrigger;
-      expect({ retryConfig, rateLimits }, name).toEqual({
-        retryConfig: numbersOf("retryConfig"),
-        rateLimits: numbersOf("rateLimits"),
-      });
-    }
-    expect(resource("sweep").scheduleTrigger.schedule).toBe(/schedule = "(.+)"/.exec(source)?.[1]);
-    expect(resource("sweep").timeout).toBe(`${/timeoutSeconds: (\d+)/.exec(source)?.[1]}s`);
-  });
 });
 
 test("in a plain codebase and a kit every function has the region and the bounds of the parameters", async () => {
@@ -260,13 +155,13 @@ test("in a plain codebase and a kit every function has the region and the bounds
     // Requests and messages share commits and reads, and wait for them most of the time.
     const concurrency = /^(ingest|totals)/.test(name) ? 200 : 20;
     expect(endpoint, name).toMatchObject({ platform: "gcfv2", concurrency, availableMemoryMb: 512 });
-    expect([endpoint.region].flat(), name).toEqual([params.location]);
-    expect(endpoint.maxInstances, name).toBe(params.maxInstances);
+    expect([endpoint.region].flat(), name).toEqual([textParam("LOCATION")]);
+    expect(endpoint.maxInstances, name).toBe(wholeParam("MAX_INSTANCES"));
     const isOnTheWay = ["shardcreated", "shardzeroupdated", "baseupdated", "aggregate"].includes(name);
-    if (isOnTheWay) expect(endpoint.minInstances, name).toBe(params.minInstances);
-    else expect(endpoint.minInstances, name).not.toBe(params.minInstances);
-    if (!["aggregate", "merge", "exchange"].includes(name)) continue;
-    const { retryConfig, rateLimits } = resource(name).taskQueueTrigger;
-    expect(endpoint.taskQueueTrigger).toMatchObject({ retryConfig, rateLimits });
+    if (isOnTheWay) expect(endpoint.minInstances, name).toBe(wholeParam("MIN_INSTANCES"));
+    else expect(endpoint.minInstances, name).not.toBe(wholeParam("MIN_INSTANCES"));
+    if (["aggregate", "merge", "exchange"].includes(name))
+      expect(endpoint.taskQueueTrigger).toMatchObject({ retryConfig: RETRY_CONFIG, rateLimits: RATE_LIMITS });
+    if (endpoint.eventTrigger) expect(endpoint.eventTrigger.retry, name).toBe(true);
   }
 });

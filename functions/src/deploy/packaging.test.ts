@@ -2,14 +2,14 @@ import type { Functions } from "firebase-admin/functions";
 import { afterEach, describe, expect, test, vi } from "vitest";
 // @ts-expect-error: it is not among the declarations.
 import { extractStack } from "../../../node_modules/firebase-functions/lib/runtime/loader.js";
-import { FUNCTIONS } from "./functionNames.ts";
+import { FUNCTIONS } from "./functions.ts";
 import { GROUP } from "./packaging.ts";
 import { cloudTasks } from "./queue.ts";
 
 afterEach(() => vi.unstubAllEnvs());
 
 describe("the exported functions", () => {
-  const names = FUNCTIONS.toSorted();
+  const names = [...FUNCTIONS.keys()].toSorted();
   /** Names and entry points as firebase-functions finds them: it skips what is not defined, and goes into groups. */
   async function exported(environment: Record<string, string | undefined>) {
     vi.stubEnv("GCLOUD_PROJECT", "demo-tally");

@@ -4,20 +4,10 @@
  */
 import { createHash } from "node:crypto";
 import type { Functions } from "firebase-admin/functions";
-import type { CounterTask, Schedule, TaskKinds } from "../counter/cause.ts";
+import type { CounterTask, Schedule } from "../counter/cause.ts";
 import { type Millis, sleep } from "../counter/time.ts";
+import { FUNCTION_OF_TASK } from "./functions.ts";
 import { nameInCodebase, packaging } from "./packaging.ts";
-
-/** The function, and so the queue, that runs a task: many merges or exchanges delay no measurement. */
-const FUNCTION_OF: { readonly [kind in keyof TaskKinds]: TaskFunction } = {
-  poll: "aggregate",
-  followUp: "aggregate",
-  mergeVisitors: "merge",
-  mergeItems: "merge",
-  exchange: "exchange",
-  exchangeVisitors: "exchange",
-};
-type TaskFunction = "aggregate" | "merge" | "exchange";
 
 /**
  * Schedules tasks with Cloud Tasks, at most `MAX_TASK_DELAY` ahead. Cost: 1 task operation, whether the task is new or not.
@@ -26,7 +16,7 @@ type TaskFunction = "aggregate" | "merge" | "exchange";
 export function cloudTasks(functions: Functions, location: string): Schedule {
   const { FUNCTIONS_EMULATOR, FIREBASE_KIT_INSTANCE_ID: kit } = process.env;
   const at = `locations/${location}/functions`;
-  const queueOf = (name: TaskFunction) => {
+  const queueOf = (name: string) => {
     const deployed = packaging() === "plain codebase" ? nameInCodebase(name) : name;
     // For a kit's own queue the Admin SDK needs the machine's credentials, which an emulator may lack. The full name with the
     // scope `global` avoids that.
@@ -34,11 +24,11 @@ export function cloudTasks(functions: Functions, location: string): Schedule {
       ? functions.taskQueue<CounterTask>(`${at}/kit-${kit}-${deployed}`, { scope: "global" })
       : functions.taskQueue<CounterTask>(`${at}/${deployed}`);
   };
-  const queues = { aggregate: queueOf("aggregate"), merge: queueOf("merge"), exchange: queueOf("exchange") };
+  const queues = new Map([...FUNCTION_OF_TASK].map(([kind, name]) => [kind, queueOf(name)] as const));
   return async (task) => {
     const options = { id: taskName(task), scheduleTime: new Date(task.due), dispatchDeadlineSeconds: 60 };
     try {
-      await queues[FUNCTION_OF[task.kind]].enqueue(task, options);
+      await queues.get(task.kind)?.enqueue(task, options);
     } catch (error) {
       if ((error as { code?: string }).code !== "functions/task-already-exists") throw error;
     }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { DeployedBackend } from "../features/backend.ts";
+import type { Backend } from "../counter/backend.ts";
 import { DEFAULT_CONFIG } from "./defaultConfig.ts";
 import { runSweep } from "./runSweep.ts";
 
@@ -14,6 +14,6 @@ test("the sweep looks for counters to reconcile, and for lost polls, though the 
     limit: () => query,
     get: () => new Promise(() => {}),
   };
-  void runSweep({ config: DEFAULT_CONFIG, counters: query, now: Date.now } as unknown as DeployedBackend);
+  void runSweep({ config: DEFAULT_CONFIG, counters: query, connections: {}, now: Date.now } as unknown as Backend);
   expect(fields).toEqual(expect.arrayContaining(["phase", "nextReconcileAt"]));
 });

@@ -7,7 +7,7 @@
  * (lib/deploy/functions/runtimes/node of firebase-tools), which no instance in production has.
  */
 import { GROUP, packaging } from "./packaging.ts";
-import { DEFAULT_PARAMETERS } from "./parseConfig.ts";
+import { DEFAULT_PARAMETERS } from "./parameters.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

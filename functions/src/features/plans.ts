@@ -1,21 +1,34 @@
-/** The pure halves of the features that plan something for a publish. */
-import type { FeaturePlan } from "../counter/types.ts";
-import { totalsPlan } from "../totals/totalsPlan.ts";
+/** The pure halves of all features, which pages and simulators use without Firebase. features.ts has the features themselves. */
+import type { FeaturePlan } from "../shared/feature.ts";
 import { adoptedPlan } from "./adopted/adoptedPlan.ts";
+import { bridgePlan } from "./bridge/bridgePlan.ts";
 import { collectionsPlan } from "./collections/collectionsPlan.ts";
-import { historyPlan } from "./history/history.ts";
+import { eventLogPlan } from "./eventLog/eventLogPlan.ts";
+import { historyPlan } from "./history/historyPlan.ts";
+import { ingestPlan } from "./ingest/ingestPlan.ts";
+import { itemsPlan } from "./items/itemsPlan.ts";
 import { mirrorsPlan } from "./mirrors/mirrorsPlan.ts";
-import { regionsPlan } from "./regions/schedule.ts";
+import { reconcilePlan } from "./reconcile/reconcilePlan.ts";
+import { regionsPlan } from "./regions/regionsPlan.ts";
 import { stockPlan } from "./stock/stockPlan.ts";
-import { windowsPlan } from "./windows/windows.ts";
+import { totalsPlan } from "./totals/totalsPlan.ts";
+import { visitorsPlan } from "./visitors/visitorsPlan.ts";
+import { windowsPlan } from "./windows/windowsPlan.ts";
 
+/** In the order of their parameters. Each reads only what was published before, so it does not matter for decisions. */
 export const FEATURE_PLANS: readonly FeaturePlan[] = [
-  windowsPlan,
+  visitorsPlan,
+  collectionsPlan,
   mirrorsPlan,
+  windowsPlan,
   historyPlan,
   regionsPlan,
-  stockPlan,
-  collectionsPlan,
-  adoptedPlan,
+  ingestPlan,
+  itemsPlan,
+  eventLogPlan,
   totalsPlan,
+  adoptedPlan,
+  bridgePlan,
+  stockPlan,
+  reconcilePlan,
 ];

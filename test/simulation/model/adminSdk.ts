@@ -312,3 +312,8 @@ export class Firestore {
     return connection.call(readable.what, () => readable.read(connection.readTime()));
   }
 }
+
+/** Instances get their connections from the simulation. */
+export function getFirestore(): never {
+  throw new Error("is not simulated");
+}

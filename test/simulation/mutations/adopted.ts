@@ -1,18 +1,18 @@
 /** Mistakes with counters that were made by hand, and that old apps write. */
 
 import { TRIGGER_SHARDS } from "../../../functions/src/counter/shards.ts";
-import type { Feature, FeaturePlan } from "../../../functions/src/counter/types.ts";
+import type { PublishPart, PublishPlan } from "../../../functions/src/counter/types.ts";
 import type { Mutation } from "./mutation.ts";
 
 /** The feature of adopted counters, changed. */
-function having(change: (plan: FeaturePlan) => Partial<FeaturePlan>): Pick<Mutation, "backend"> {
-  const changed = <One extends FeaturePlan>(one: One): One =>
+function having(change: (plan: PublishPlan) => Partial<PublishPlan>): Pick<Mutation, "backend"> {
+  const changed = <One extends PublishPlan>(one: One): One =>
     one.name === "adopted" ? { ...one, ...change(one) } : one;
   return {
     backend: (backend) => ({
       ...backend,
-      features: backend.features.map((feature) => changed<Feature>(feature)),
-      config: { ...backend.config, plans: backend.config.plans.map((plan) => changed<FeaturePlan>(plan)) },
+      features: backend.features.map((feature) => changed<PublishPart>(feature)),
+      config: { ...backend.config, plans: backend.config.plans.map((plan) => changed<PublishPlan>(plan)) },
     }),
   };
 }

@@ -1,6 +1,6 @@
 /** What mutations have in common: which commits, tasks and decisions they change, and how. */
 import type { CounterTask, Schedule, ScheduledTask } from "../../../functions/src/counter/cause.ts";
-import type { Config } from "../../../functions/src/features/config.ts";
+import type { CounterConfig } from "../../../functions/src/counter/types.ts";
 import type { Decide, Step } from "../decide.ts";
 import { Code, type Data, Refused, type Write } from "../model/database.ts";
 import type { Edit, Hooks } from "./mutation.ts";
@@ -130,6 +130,6 @@ export const notScheduling = (isLeftOut: (task: CounterTask) => boolean) =>
   scheduling(async (task, schedule) => (isLeftOut(task) ? undefined : await schedule(task)));
 
 /** Changes the configuration of the functions. */
-export const configuring = (change: Partial<Config>): Hooks => ({
-  backend: (backend) => ({ ...backend, config: { ...backend.config, ...change } }),
+export const configuring = (change: (config: CounterConfig) => Partial<CounterConfig>): Hooks => ({
+  backend: (backend) => ({ ...backend, config: { ...backend.config, ...change(backend.config) } }),
 });

@@ -7,8 +7,8 @@
  * hooks are missing, draw no random numbers, and change no run.
  */
 import type { Random } from "../../../core/testing/random.ts";
+import type { Backend } from "../../../functions/src/counter/backend.ts";
 import type { CounterTask, WriteEvent } from "../../../functions/src/counter/cause.ts";
-import type { DeployedBackend } from "../../../functions/src/features/backend.ts";
 import type { Decide, Step } from "../decide.ts";
 import type { TransactionOptions } from "../model/adminSdk.ts";
 import type { Change, Database, QueryPlan, Version, Write } from "../model/database.ts";
@@ -59,12 +59,12 @@ export interface Hooks {
   readonly event?: (
     event: WriteEvent,
     wake: (event: WriteEvent) => Promise<void>,
-    from: { readonly change: Change; readonly backend: DeployedBackend },
+    from: { readonly change: Change; readonly backend: Backend },
   ) => Promise<void>;
   /** The delivery of a task. */
   readonly task?: (task: CounterTask, run: () => Promise<void>, database: Database) => Promise<void>;
   /** What an instance gets: its configuration, its clock, the scheduling of tasks. */
-  readonly backend?: (backend: DeployedBackend, process: Process) => DeployedBackend;
+  readonly backend?: (backend: Backend, process: Process) => Backend;
   /** A decision of the functions. */
   readonly decide?: (decide: Decide, ...args: Parameters<Decide>) => Step;
   /** A call of a client, a server or an operator, named after its action. */

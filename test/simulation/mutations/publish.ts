@@ -75,7 +75,7 @@ export const publishMutations: Record<string, Mutation> = {
     ...knowingPrevious((previous) => ({ ...previous, minuteInHistory: false })),
     breaks: ["history"],
   },
-  "the interval is a millisecond": { ...configuring({ minInterval: 1, precision: 0 }), breaks: ["I4"] },
+  "the interval is a millisecond": { ...configuring(() => ({ minInterval: 1, precision: 0 })), breaks: ["I4"] },
   "publish as of now instead of the snapshot's instant": {
     ...publishing(
       eachWrite((write) =>

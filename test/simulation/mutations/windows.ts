@@ -8,7 +8,7 @@ type Windows = NonNullable<Publish["next"]["windows"]>;
 const counting = (change: (windows: Windows, before: Windows | null, asOf: number) => Windows): Mutation => ({
   ...publishingNext((next, { previous }) => {
     const before = previous?.windows ?? null;
-    return { ...next, windows: next.windows && change(next.windows, before, next.asOf) };
+    return { ...next, ...(next.windows && { windows: change(next.windows, before, next.asOf) }) };
   }),
   breaks: ["I11"],
 });
@@ -28,7 +28,10 @@ export const windowMutations: Record<string, Mutation> = {
     const isOver = windows === before && asOf >= day.until;
     return isOver ? { ...windows, day: { until: day.until + 86_400_000, total: 0 } } : windows;
   }),
-  "days are those of UTC": { ...configuring({ timeZone: "UTC" }), breaks: ["I11"] },
+  "days are those of UTC": {
+    ...configuring(({ windows }) => ({ windows: { ...windows, timeZone: "UTC" } })),
+    breaks: ["I11"],
+  },
   "a measurement is older than the corrections that its publish leaves out": {
     readTime: (at, { collection }, { name }) =>
       name.startsWith("instance") && collection.endsWith("/shards") ? at - 1_000_000 : at,

@@ -2,7 +2,7 @@
  * Freshness (I2) in runs without faults: each write is published in time. A write that triggers a function is published
  * soon. So is every write while the published shard count is above one. Any other write waits for the next poll at most.
  */
-import type { Settings } from "../../../functions/src/deploy/config.ts";
+import type { Settings } from "../../../functions/src/shared/feature.ts";
 import type { Micros } from "../model/values.ts";
 import type { Fail } from "./violation.ts";
 

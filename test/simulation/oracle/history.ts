@@ -5,8 +5,8 @@
  */
 
 import { isSparse } from "../../../functions/src/counter/interval.ts";
-import type { Settings } from "../../../functions/src/deploy/config.ts";
-import { isIn } from "../../../functions/src/features/groups.ts";
+import type { Settings } from "../../../functions/src/shared/feature.ts";
+import { isIn } from "../../../functions/src/shared/groups.ts";
 import type { Change, Version } from "../model/database.ts";
 import { type Fields, isEqual, microsOf, type Value } from "../model/values.ts";
 import { OFFSETS } from "../scenario/scenario.ts";
@@ -64,7 +64,7 @@ export class HistoryCheck {
   #followPublish({ before, after }: Change, due: Map<string, Fields>): void {
     const [root, counter = "", collection] = after.path.split("/");
     if (root !== this.#config.collection || collection !== undefined || !after.fields?.asOf) return;
-    if (!isIn(this.#config.historyGroups, counter)) return;
+    if (!isIn(this.#config.history.groups, counter)) return;
     const [then, now] = [before.fields?.asOf, after.fields.asOf].map(microsOf) as [number, number];
     if (then < now) {
       const isBusy = this.#lastBusyMinute.get(counter) === Math.floor(then / STEP_MICROS.minute);
@@ -72,7 +72,7 @@ export class HistoryCheck {
         const [last, next] = [then, now].map((at) => Math.floor(at / STEP_MICROS[step]));
         if (last !== next && (step === "hour" || isBusy)) due.set(`${step} ${last} of ${counter}`, stateOf(before));
       }
-      const ahead = (OFFSETS[this.#config.timeZone] ?? 0) * STEP_MICROS.minute;
+      const ahead = (OFFSETS[this.#config.windows.timeZone] ?? 0) * STEP_MICROS.minute;
       const [lastDay, nextDay] = [then, now].map((at) => Math.floor((at + ahead) / STEP_MICROS.day));
       const [lastHour, nextHour] = [then, now].map((at) => Math.floor(at / STEP_MICROS.hour));
       if (lastDay !== nextDay && lastHour === nextHour) due.set(`hour ${lastHour}-day of ${counter}`, stateOf(before));

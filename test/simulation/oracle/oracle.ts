@@ -5,7 +5,7 @@
 import { publishInterval } from "../../../functions/src/counter/interval.ts";
 import { TRIGGER_SHARDS } from "../../../functions/src/counter/shards.ts";
 import type { Published } from "../../../functions/src/counter/types.ts";
-import type { Settings } from "../../../functions/src/deploy/config.ts";
+import type { Settings } from "../../../functions/src/shared/feature.ts";
 import type { Change } from "../model/database.ts";
 import type { Commit } from "../model/network.ts";
 import { countsOncePerUser, isBounded } from "../model/rules.ts";

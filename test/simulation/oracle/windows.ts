@@ -2,8 +2,8 @@
  * Windows (I11): each publish adds to the windows what was incremented since the one before, and windows that are over begin
  * again. Resets, creations, corrections and what Google's functions have counted are no increments.
  */
-import type { Settings } from "../../../functions/src/deploy/config.ts";
-import { isIn } from "../../../functions/src/features/groups.ts";
+import type { Settings } from "../../../functions/src/shared/feature.ts";
+import { isIn } from "../../../functions/src/shared/groups.ts";
 import type { Version } from "../model/database.ts";
 import { type Fields, type Micros, microsOf } from "../model/values.ts";
 import { OFFSETS } from "../scenario/scenario.ts";
@@ -20,11 +20,11 @@ interface CounterState {
 }
 
 export class WindowCheck {
-  readonly #config: Pick<Settings, "timeZone" | "windowGroups">;
+  readonly #config: Pick<Settings, "windows">;
   readonly #fail: Fail;
   readonly #counters = new Map<string, CounterState>();
 
-  constructor(config: Pick<Settings, "timeZone" | "windowGroups">, fail: Fail) {
+  constructor(config: Pick<Settings, "windows">, fail: Fail) {
     this.#config = config;
     this.#fail = fail;
   }
@@ -44,7 +44,7 @@ export class WindowCheck {
     const isImport = before.fields?.num_shards !== undefined && before.fields.asOf === undefined;
     const by = isImport ? 0 : sum - state.counted;
     state.counted = sum;
-    if (!isIn(this.#config.windowGroups, counter)) {
+    if (!isIn(this.#config.windows.groups, counter)) {
       if (after.fields?.windows) this.#fail("I11", `${counter} has windows, which its group has not chosen`);
       return;
     }
@@ -58,7 +58,7 @@ export class WindowCheck {
   }
 
   #expected(before: Fields, by: number, asOf: Micros) {
-    const ends = endsAfter(asOf, (OFFSETS[this.#config.timeZone] ?? 0) * MINUTE);
+    const ends = endsAfter(asOf, (OFFSETS[this.#config.windows.timeZone] ?? 0) * MINUTE);
     const next = (name: keyof typeof ends) => {
       const { until, total } = partsOf(before[name]);
       if (by === 0) return { until, total };

@@ -25,7 +25,7 @@ export function calmScenarioOf(seed: number): Scenario {
     return { at, does: "sweep" };
   });
   const rare = traffic.actions.filter(({ does }) => ["kill", "freeze", "killServer", "closeClient"].includes(does));
-  const config = { ...traffic.config, direct: true, windowGroups: [], historyGroups: [] };
+  const config = { ...traffic.config, direct: true, windows: { groups: [], timeZone: "UTC" }, historyGroups: [] };
   const actions = [...rare, ...calm].toSorted((a, b) => a.at - b.at);
   return { ...traffic, config, actions };
 }

@@ -1,5 +1,5 @@
 /** What a scenario consists of: a configuration, the actions of callers, and the faults. Plain data, so it can be minimized. */
-import type { Settings } from "../../../functions/src/deploy/config.ts";
+import type { Settings } from "../../../functions/src/shared/feature.ts";
 import type { FailingStep } from "../failingSteps.ts";
 import type { Fault } from "../faults.ts";
 import type { Micros } from "../model/values.ts";

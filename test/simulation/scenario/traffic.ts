@@ -1,8 +1,9 @@
 /** The traffic of every scenario: its configuration, its faults and its random actions. */
 import { parseCountedCollection, parseMirrors } from "../../../core/src/index.ts";
 import { type Random, randomFor } from "../../../core/testing/random.ts";
-import type { Settings } from "../../../functions/src/deploy/config.ts";
-import { NO_COUNTERS } from "../../../functions/src/http/counterList.ts";
+import { DEFAULT_SETTINGS } from "../../../functions/src/deploy/parameters.ts";
+import type { Settings } from "../../../functions/src/shared/feature.ts";
+import type { Groups } from "../../../functions/src/shared/groups.ts";
 import { FAULTS, type Fault } from "../faults.ts";
 import type { Micros } from "../model/values.ts";
 import { type Action, LIKES, MS, OFFSETS, PAGES, PLAIN, POSTS, type Scenario, SECOND, VOTES } from "./scenario.ts";
@@ -15,9 +16,14 @@ export function trafficOf(seed: number): Scenario {
   const random = randomFor(seed, "scenario");
   const minShards = random.integer(1, 2);
   const minInterval = 1_000 * random.integer(1, 2);
+  const [windows, history] = randomFor(seed, "groups").pick<readonly [windows: Groups, history: Groups]>([
+    ["all", "all"],
+    [["views"], ["posts"]],
+    [[], []],
+  ]);
   const config: Settings = {
+    ...DEFAULT_SETTINGS,
     edition: randomFor(seed, "edition").chance(0.25) ? "enterprise" : "standard",
-    collection: "counters",
     minShards,
     maxShards: minShards + random.integer(0, 8),
     writesPerShard: random.pick([0.2, 0.5, 1, 4]),
@@ -27,20 +33,11 @@ export function trafficOf(seed: number): Scenario {
     maxInterval: minInterval + 1_000 * random.pick([0, 2, 10]),
     precision: random.pick([0, 0.001, 0.1]),
     direct: randomFor(seed, "direct").chance(0.75),
-    counted: parseCountedCollection(POSTS),
-    adopted: false,
-    ...randomFor(seed, "groups").pick([
-      { windowGroups: "all", historyGroups: "all" } as const,
-      { windowGroups: ["views"], historyGroups: ["posts"] },
-      { windowGroups: [], historyGroups: [] },
-    ]),
-    servedCounters: NO_COUNTERS,
-    historyRetention: 30 * 86_400_000,
+    collections: parseCountedCollection(POSTS),
+    windows: { groups: windows, timeZone: randomFor(seed, "time zone").pick(Object.keys(OFFSETS)) },
+    history: { groups: history, retention: 30 * 86_400_000 },
     visitors: "yes",
     items: true,
-    timeZone: randomFor(seed, "time zone").pick(Object.keys(OFFSETS)),
-    regions: undefined,
-    exchangeInterval: 1_000,
     mirrors: [
       ...parseMirrors("views=pages/{name}.stats.views, posts=pages/home.posts", "MIRRORS"),
       ...parseMirrors("visits=walls/{name}.visits", "BRIDGE"),

@@ -7,12 +7,15 @@ import { decide } from "../../counter/decide.ts";
 import { toTimestamp } from "../../counter/fields.ts";
 import { planPublish } from "../../counter/nextPublished.ts";
 import { shardSettingsOf } from "../../counter/shardSettings.ts";
-import type { Published } from "../../counter/types.ts";
+import type { CounterConfig, Published } from "../../counter/types.ts";
 import { DEFAULT_CONFIG as defaults } from "../../deploy/defaultConfig.ts";
-import type { Config } from "../config.ts";
 import { parseNumShards, withOldWrites } from "./adoptedPlan.ts";
 
-const configured = (adopted: boolean): Config => ({ ...defaults, windowGroups: "all", adopted });
+const configured = (adopted: boolean): CounterConfig => ({
+  ...defaults,
+  windows: { groups: "all", timeZone: "UTC" },
+  adopted,
+});
 const config = configured(true);
 const poll = (at: number): Cause => ({ at, isPoll: true });
 /** A counter with ten shards of old clients, and `base`. */
@@ -23,8 +26,8 @@ describe("the shards of old clients", () => {
     ["yes", { minShards: 10, keptShards: 10, triggerShards: 10 }],
     ["no", { minShards: 1, keptShards: 10, triggerShards: 1 }],
   ])("with ADOPTED=%s are used so: %j", (value, settings) => {
-    expect(shardSettingsOf({ numShards: 10 }, configured(value === "yes"))).toMatchObject(settings);
-    expect(shardSettingsOf({ numShards: undefined }, configured(value === "yes"))).toEqual(
+    expect(shardSettingsOf({ adopted: { numShards: 10 } }, configured(value === "yes"))).toMatchObject(settings);
+    expect(shardSettingsOf({ adopted: { numShards: undefined } }, configured(value === "yes"))).toEqual(
       shardSettingsOf({}, defaults),
     );
   });
@@ -47,14 +50,18 @@ describe("the shards of old clients", () => {
   ])("are left by folds: %j", ({ adopted: isOn, numShards }, step) => {
     const cooling: Published = { ...(situations.cooling as Published), shardDocuments: 13 };
     const at = T + 600_000;
-    const known = { previous: cooling, numShards, measurement: measured(cooling, at) };
+    const known = { previous: cooling, adopted: { numShards }, measurement: measured(cooling, at) };
     expect(inWords(decide(poll(T + 410_000), known, at, 0, configured(isOn)))).toBe(step);
   });
 
   test("I7: are no reason to poll a counter, but without ADOPTED they are", () => {
     const at = T + 1_000_000;
     const cause = { at, isPoll: false, shardId: "7", isNew: false };
-    const known = { previous: adopted, numShards: 10, measurement: measured(adopted, at + 1, { total: 43 }) };
+    const known = {
+      previous: adopted,
+      adopted: { numShards: 10 },
+      measurement: measured(adopted, at + 1, { total: 43 }),
+    };
     expect(inWords(decide(cause, known, at + 1, 0, config))).toBe("publish idle of 10");
     expect(inWords(decide(cause, known, at + 1, 0, defaults))).toMatch(/^publish scattered of \d+, poll/);
   });
@@ -93,7 +100,7 @@ describe("the update of a silent shard", () => {
 describe("how often old clients have written", () => {
   const state = (over: Partial<Published> = {}, numShards: number | undefined = 10) => ({
     published: { ...adopted, ...over },
-    numShards,
+    adopted: { numShards },
     adjusted: undefined,
   });
   const sum = (total: number, writes: number, after = 1_000) => measured(adopted, T + after, { total, writes });
@@ -106,10 +113,10 @@ describe("how often old clients have written", () => {
   });
 
   test("goes on from what is known", () => {
-    const later = state({ total: 50, writes: 50, oldWrites: 8 });
+    const later = state({ total: 50, writes: 50, adopted: { oldWrites: 8 } });
     expect(withOldWrites(sum(53, 43), later, config)).toEqual({ oldWrites: 10, writes: 53 });
     // The last old app is gone. `writes` must not fall.
-    expect(withOldWrites(sum(53, 43), { ...later, numShards: undefined }, config)).toEqual({
+    expect(withOldWrites(sum(53, 43), { ...later, adopted: { numShards: undefined } }, config)).toEqual({
       oldWrites: 8,
       writes: 51,
     });
@@ -127,7 +134,7 @@ describe("how often old clients have written", () => {
     const number = fc.nat(1_000);
     fc.assert(
       fc.property(number, number, number, number, fc.boolean(), (total, landed, old, gained, isAdopted) => {
-        const before = { total, writes: landed + old, oldWrites: old };
+        const before = { total, writes: landed + old, adopted: { oldWrites: old } };
         const found = sum(total + gained, landed);
         const next = { ...found, ...withOldWrites(found, state(before, isAdopted ? 10 : undefined), config) };
         expect(next.writes).toBeGreaterThanOrEqual(before.writes);
@@ -138,9 +145,14 @@ describe("how often old clients have written", () => {
 
 test("I11: what was counted before the first publish is in no window", () => {
   const found = { total: 5_000_003, writes: 0, documents: 10, asOf: toTimestamp(T) };
-  const first = { published: undefined, numShards: 10, adjusted: undefined };
+  const first = { published: undefined, adopted: { numShards: 10 }, adjusted: undefined };
   const measurement = { ...found, ...withOldWrites(found, first, config) };
-  const planned = planPublish(poll(T), { previous: undefined, numShards: 10, measurement }, measurement, config);
+  const planned = planPublish(
+    poll(T),
+    { previous: undefined, adopted: { numShards: 10 }, measurement },
+    measurement,
+    config,
+  );
   expect({ added: planned.added, windows: planned.next.windows, total: planned.next.total }).toEqual({
     added: 0,
     windows: null,
@@ -149,5 +161,5 @@ test("I11: what was counted before the first publish is in no window", () => {
   // A reset before it has recorded its part.
   expect(withOldWrites(found, { ...first, adjusted: 3 }, config)).toEqual({ imported: 5_000_000 });
   // Every other new counter counts from 0.
-  expect(withOldWrites(found, { ...first, numShards: undefined }, config)).toEqual({});
+  expect(withOldWrites(found, { ...first, adopted: { numShards: undefined } }, config)).toEqual({});
 });

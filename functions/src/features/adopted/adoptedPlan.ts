@@ -11,17 +11,26 @@ import { MAX_SHARDS } from "../../../../core/src/index.ts";
 import { shardTotalOf } from "../../counter/direct.ts";
 import type { Measurement } from "../../counter/measurement.ts";
 import { toMillis } from "../../counter/time.ts";
-import type { CounterSettings, CounterState, FeaturePlan } from "../../counter/types.ts";
-import type { Config } from "../config.ts";
+import type { CounterSettings, CounterState } from "../../counter/types.ts";
+import type { FeaturePlan } from "../../shared/feature.ts";
+import { YES_OR_NO } from "../../shared/parameters.ts";
 
 declare module "../../counter/types.ts" {
-  interface Published {
-    /** How many writes of old clients `writes` has, as far as is known. */
-    readonly oldWrites: number;
+  interface FeatureSettings {
+    /** Whether updates of all shards trigger. */
+    readonly adopted: boolean;
   }
-  interface CounterState {
-    /** Over how many shards old clients spread; `undefined` if there are no old clients. */
-    readonly numShards: number | undefined;
+  interface FeatureFields {
+    readonly adopted: {
+      /** How many writes of old clients `writes` has, as far as is known. */
+      readonly oldWrites: number;
+    };
+  }
+  interface FeatureStates {
+    readonly adopted: {
+      /** Over how many shards old clients spread; `undefined` if there are no old clients. */
+      readonly numShards: number | undefined;
+    };
   }
 }
 
@@ -33,15 +42,41 @@ declare module "../../counter/measurement.ts" {
 
 export const adoptedPlan = {
   name: "adopted",
-  shardSettings({ numShards }, { minShards, adopted }: Config) {
+  documented: { "[counters made by hand](adopting.md)": "ADOPTED" },
+  parameters: {
+    ADOPTED: {
+      default: "no",
+      choices: YES_OR_NO,
+      isNotInExtension: true,
+      label: "Counters made by hand",
+      description:
+        "Only while old apps still write counters that you have made by hand, with num_shards: yes counts each of their writes " +
+        "at once. Every write of any shard then costs an invocation.",
+      accepted: "`no`, `yes`",
+    },
+  },
+  settings: (values) => ({ adopted: values.isYes("ADOPTED") }),
+  functions: {
+    shardupdated: {
+      does: "Brings the total of a counter up to date after old clients have written one of its shards again.",
+      without: "what old apps add to counters with num_shards is published late",
+      unless: "ADOPTED",
+      // It would always be there, and cost an invocation for each write.
+      isNotInExtension: true,
+      trigger: { on: "updated", root: "COLLECTION", path: "{counterId}/shards/{shardId}" },
+    },
+  },
+  shardSettings({ adopted: { numShards } = { numShards: undefined } }, { minShards, adopted: doesTrigger }) {
     if (numShards === undefined) return {};
     const kept = { keptShards: numShards };
-    return adopted ? { ...kept, triggerShards: numShards, minShards: Math.max(minShards, numShards) } : kept;
+    return doesTrigger ? { ...kept, triggerShards: numShards, minShards: Math.max(minShards, numShards) } : kept;
   },
-  needsPublishes: ({ numShards }) => numShards !== undefined,
+  needsPublishes: ({ adopted }) => adopted?.numShards !== undefined,
   measured: withOldWrites,
-  fieldsAfter: ({ previous, measurement: { oldWrites } }) => ({ oldWrites: oldWrites ?? previous?.oldWrites ?? 0 }),
-} satisfies FeaturePlan;
+  fieldsAfter: ({ previous, measurement: { oldWrites } }) => ({
+    oldWrites: oldWrites ?? previous?.adopted?.oldWrites ?? 0,
+  }),
+} satisfies FeaturePlan<"adopted">;
 
 /** `num_shards` of a counter document, if it is one that an old client can use. */
 export function parseNumShards(value: unknown): number | undefined {
@@ -55,11 +90,12 @@ export function parseNumShards(value: unknown): number | undefined {
  */
 export function withOldWrites(
   { total, writes, asOf }: Measurement,
-  { published, numShards, adjusted = 0 }: Pick<CounterState, "published" | "numShards" | "adjusted">,
+  { published, adopted, adjusted = 0 }: Pick<CounterState, "published" | "adopted" | "adjusted">,
   { writesPerShard, minInterval, maxInterval }: Pick<CounterSettings, "writesPerShard" | "minInterval" | "maxInterval">,
 ): Partial<Measurement> {
+  const numShards = adopted?.numShards;
   if (!published) return numShards === undefined ? {} : { imported: total - adjusted };
-  const { oldWrites } = published;
+  const oldWrites = published.adopted?.oldWrites ?? 0;
   const marked = Math.max(writes - (published.writes - oldWrites), 0);
   const gained = published.counted ? 0 : Math.abs(total - shardTotalOf(published) - adjusted);
   // Of an idle counter they came just now, of others since the last poll.

@@ -1,8 +1,6 @@
 import fc from "fast-check";
-import type { DocumentSnapshot } from "firebase-admin/firestore";
 import { expect, test } from "vitest";
 import { latestDeletionTime } from "./events.ts";
-import { collections } from "./feature.ts";
 
 test("a deletion is never dated before its commit, even if its event's time is truncated", () => {
   fc.assert(
@@ -20,20 +18,3 @@ test("a deletion is never dated before its commit, even if its event's time is t
     ),
   );
 });
-
-test.each<[countedCollection: unknown, countReads: unknown, parsed: unknown]>([
-  ["posts", 42, { path: "posts", reads: 42 }],
-  ["posts", undefined, { path: "posts", reads: 0 }],
-  ["posts", -1, { path: "posts", reads: 0 }],
-  ["posts", Number.NaN, { path: "posts", reads: 0 }],
-  [null, 0, null],
-  [7, 42, null],
-  [undefined, undefined, null],
-])(
-  "a counter document with countedCollection %j and countReads %j counts %j",
-  (countedCollection, countReads, parsed) => {
-    const fields: Record<string, unknown> = { countedCollection, countReads };
-    const document = { get: (field: string) => fields[field] } as unknown as DocumentSnapshot;
-    expect(collections.parse?.(document)).toEqual({ counted: parsed });
-  },
-);

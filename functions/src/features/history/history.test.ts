@@ -1,14 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { anyConfig, anyCounter, idle } from "../../../testing/arbitraries.ts";
-import type { Published } from "../../counter/types.ts";
+import type { CounterConfig, Published } from "../../counter/types.ts";
 import { DEFAULT_CONFIG } from "../../deploy/defaultConfig.ts";
-import type { Config } from "../config.ts";
-import { historyWrites, isMinuteInHistory } from "./history.ts";
+import { historyWrites, isMinuteInHistory } from "./historyPlan.ts";
 
-const defaults: Config = { ...DEFAULT_CONFIG, historyGroups: "all" };
+const defaults: CounterConfig = { ...DEFAULT_CONFIG, history: { ...DEFAULT_CONFIG.history, groups: "all" } };
 const at = (time: string) => Date.parse(`2026-11-${time}Z`);
-const busy = (time: string): Published => ({ ...idle, rate: 5, minuteInHistory: true, asOf: at(time) });
+const busy = (time: string): Published => ({ ...idle, rate: 5, history: { hasMinute: true }, asOf: at(time) });
 const sparse = (time: string): Published => ({ ...idle, asOf: at(time) });
 const idsOf = (previous: Published | undefined, next: Published, config = defaults) =>
   historyWrites(previous, next, config).map(({ id, key }) => `${id}/${key}`);
@@ -35,7 +34,10 @@ describe("a publish keeps the state it replaces", () => {
   test("as it was, until the configured number of days after the hour or the day its document is about", () => {
     const previous = busy("21T14:05:01");
     const day = 86_400_000;
-    const kept = historyWrites(previous, busy("22T00:00:00"), { ...defaults, historyRetention: 7 * day });
+    const kept = historyWrites(previous, busy("22T00:00:00"), {
+      ...defaults,
+      history: { groups: "all", retention: 7 * day },
+    });
     expect(kept.map(({ state, expireAt }) => [state, expireAt])).toEqual([
       [previous, at("21T15:00:00") + 7 * day],
       [previous, at("22T00:00:00") + 7 * day],
@@ -48,11 +50,14 @@ describe("a publish keeps the state it replaces", () => {
       fc.property(anyCounter, anyConfig, gaps, (first, config, gaps) => {
         const kept = new Map<string, number>();
         const lastOfHour = new Map<number, number>();
-        let previous = { ...first, minuteInHistory: true };
+        let previous = { ...first, history: { hasMinute: true } };
         for (const gap of gaps) {
           lastOfHour.set(Math.floor(previous.asOf / 3_600_000), previous.asOf);
           const next = { ...previous, asOf: previous.asOf + gap };
-          for (const { id, key, state } of historyWrites(previous, next, { ...config, historyGroups: "all" })) {
+          for (const { id, key, state } of historyWrites(previous, next, {
+            ...config,
+            history: { ...DEFAULT_CONFIG.history, groups: "all" },
+          })) {
             expect(kept.has(`${id}/${key}`)).toBe(false);
             kept.set(`${id}/${key}`, state.asOf);
           }

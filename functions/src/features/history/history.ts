@@ -1,87 +1,34 @@
-/**
- * Which states of a counter the history keeps for charts: the last of each hour, the last of each day of the time zone, and
- * the last of each minute in which the counter was not sparse.
- *
- * A publish in a later minute or hour replaces the last state of the one before. The same commit writes that state to the
- * history, so the same precondition protects both.
- */
-import { DAY_END, historyPlace, STEP_MILLIS, type StoredStep } from "../../../../core/src/index.ts";
-import { isSparse } from "../../counter/interval.ts";
-import type { Millis } from "../../counter/time.ts";
-import type { CorePublished, CounterConfig, FeaturePlan, Published } from "../../counter/types.ts";
-import type { Config } from "../config.ts";
-import { isIn } from "../groups.ts";
-import { windowEnds } from "../windows/windows.ts";
+/** The history of a counter: what a publish replaces is written to it in the same commit. */
+import type { Timestamp, WriteBatch } from "firebase-admin/firestore";
+import { HISTORY, type HistoryDocument, type HistoryState } from "../../../../core/src/index.ts";
+import { fieldIf, toTimestamp } from "../../counter/fields.ts";
+import type { Published } from "../../counter/types.ts";
+import { defineFeature } from "../../shared/feature.ts";
+import { serializeWindows } from "../windows/windows.ts";
+import { historyPlan, historyWrites } from "./historyPlan.ts";
 
-declare module "../../counter/types.ts" {
-  interface Published {
-    /** Whether the minute of `asOf` gets a point in the history. */
-    readonly minuteInHistory: boolean;
-  }
-}
+export const history = defineFeature({
+  ...historyPlan,
+  isOptional: true,
+  parse: (document) => ({ hasMinute: document.get("minuteInHistory") === true }),
+  contribute({ ref, updateTime, published }, next, config) {
+    const fields = fieldIf("minuteInHistory", next.history?.hasMinute || null, updateTime !== undefined);
+    const writes = historyWrites(published, next, config, ref.id);
+    if (writes.length === 0) return { fields };
+    const addTo = (batch: WriteBatch) => {
+      for (const { state, id, key, expireAt } of writes) {
+        const points = { [key]: historyStateOf(state) };
+        const document: HistoryDocument<Timestamp> = { points, expireAt: toTimestamp(expireAt) };
+        batch.set(ref.collection(HISTORY).doc(id), document, { merge: true });
+      }
+    };
+    return { fields, addTo };
+  },
+});
 
-export const historyPlan = {
-  name: "history",
-  needsPublishes: ({ ref }, { historyGroups }: Config) => isIn(historyGroups, ref?.id),
-  fieldsAfter: ({ ref, previous, next }, config: Config) => ({
-    minuteInHistory: isIn(config.historyGroups, ref?.id) && isMinuteInHistory(previous, next, config),
-  }),
-} satisfies FeaturePlan;
-
-/** A state to be written to the history. */
-export interface HistoryWrite {
-  readonly state: Published;
-  /** The id of the document, and the key in its `points`. */
-  readonly id: string;
-  readonly key: string;
-  readonly expireAt: Millis;
-}
-
-/**
- * Where the history keeps the state that `next` replaces: in no place, one or two.
- *
- * @param counterId  `undefined` for a counter that stands for all
- */
-export function historyWrites(
-  previous: Published | undefined,
-  next: CorePublished,
-  config: Config,
-  counterId?: string,
-): HistoryWrite[] {
-  const { historyGroups, historyRetention } = config;
-  if (!previous || !isIn(historyGroups, counterId)) return [];
-  const isOver = (step: StoredStep) => isLater(step, previous.asOf, next.asOf);
-  // The minutes of a sparse counter would cost as much as its totals.
-  const steps = (["minute", "hour"] as const).filter(
-    (step) => isOver(step) && (step === "hour" || previous.minuteInHistory),
-  );
-  const write = (step: StoredStep, suffix = "") => {
-    const { id, key, end } = historyPlace(step, previous.asOf);
-    return { state: previous, id, key: key + suffix, expireAt: end + historyRetention };
-  };
-  const writes = steps.map((step) => write(step));
-  return endsDayWithinHour(previous, next, config) ? [...writes, write("hour", DAY_END)] : writes;
-}
-
-/** Whether a day has ended and the hour has not, as in India at 18:30 UTC. */
-function endsDayWithinHour(previous: Published, next: CorePublished, { timeZone }: Pick<Config, "timeZone">): boolean {
-  return !isLater("hour", previous.asOf, next.asOf) && windowEnds(previous.asOf, timeZone).day <= next.asOf;
-}
-
-/**
- * Whether the minute of a publish gets a point in the history: if any publish in it was of a counter that is not sparse. The
- * rate of the last one is not enough, since it may be 0 soon after the last write.
- */
-export function isMinuteInHistory(
-  previous: Published | undefined,
-  { rate, asOf }: Pick<Published, "rate" | "asOf">,
-  config: CounterConfig,
-): boolean {
-  const wasInHistory = previous?.minuteInHistory === true && !isLater("minute", previous.asOf, asOf);
-  return wasInHistory || !isSparse(rate, config);
-}
-
-function isLater(step: StoredStep, before: Millis, after: Millis): boolean {
-  const length = STEP_MILLIS[step];
-  return Math.floor(after / length) > Math.floor(before / length);
+/** The fields of a publish that the history keeps. */
+export function historyStateOf(published: Published): HistoryState<Timestamp> {
+  const { total, shardCount, writes, rate, publishes, asOf, windows } = published;
+  const state = { total, shardCount, writes, rate, publishes, asOf: toTimestamp(asOf) };
+  return windows ? { ...state, windows: serializeWindows(windows) } : state;
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { nextReconcileTime } from "./reconcile.ts";
+import { nextReconcileTime } from "./reconcileDue.ts";
 
 test("a counter is due again at the first future time of its schedule", () => {
   const instant = fc.integer({ min: 1e12, max: 4e12 });

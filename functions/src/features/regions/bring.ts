@@ -1,12 +1,13 @@
 /** Brings a counter from this region to others, and finds out which of them cannot be reached. */
 import type { DocumentReference } from "firebase-admin/firestore";
 import { codeOf, DEADLINE_EXCEEDED, sketchPath, UNAVAILABLE } from "../../../../core/src/index.ts";
+import type { Backend } from "../../counter/backend.ts";
 import { logError } from "../../counter/log.ts";
 import type { Millis } from "../../counter/time.ts";
 import type { CounterState } from "../../counter/types.ts";
-import type { DeployedBackend } from "../backend.ts";
-import type { Regions } from "./config.ts";
-import type { OtherRegion } from "./connect.ts";
+import type { OtherRegion, OtherRegions } from "./connect.ts";
+import type { Regions } from "./parseRegions.ts";
+import { NO_REGIONS } from "./regionFields.ts";
 import { registerOf } from "./registers.ts";
 import { bringTotals } from "./totals.ts";
 import { bringVisitors } from "./visitors.ts";
@@ -21,14 +22,19 @@ const PAUSE: Millis = 500;
 const UNREACHABLE: readonly number[] = [UNAVAILABLE, DEADLINE_EXCEEDED];
 
 /** What is needed of the backend. */
-export type Source = Pick<DeployedBackend, "counters" | "otherRegions" | "now" | "sleep">;
+export type Source = Pick<Backend, "counters" | "now" | "sleep"> & { readonly otherRegions: OtherRegions };
+
+export function sourceOf({ counters, now, sleep, connections: { regions = new Map() } }: Backend): Source {
+  return { counters, now, sleep, otherRegions: regions };
+}
 
 /** Brings what was read to the counter of a region. */
 type Bring = (region: string, counter: DocumentReference) => Promise<void>;
 
 /** How to bring the registers that this region knows of to another. `undefined` if there are none: the counter was deleted. */
-export function totalsOf(own: CounterState, regions: Regions, sleep: DeployedBackend["sleep"]): Bring | undefined {
-  const known = own.published ? { ...own.regions, [regions.own]: registerOf(own.published) } : own.regions;
+export function totalsOf(own: CounterState, regions: Regions, sleep: Backend["sleep"]): Bring | undefined {
+  const { totals } = own.regions ?? NO_REGIONS;
+  const known = own.published ? { ...totals, [regions.own]: registerOf(own.published) } : totals;
   if (Object.keys(known).length === 0) return undefined;
   return (region, counter) => bringTotals(known, counter, region, regions, sleep);
 }
@@ -41,7 +47,7 @@ export function totalsOf(own: CounterState, regions: Regions, sleep: DeployedBac
 export async function visitorsOf(
   counter: DocumentReference,
   { own }: Regions,
-  sleep: DeployedBackend["sleep"],
+  sleep: Backend["sleep"],
 ): Promise<Bring | undefined> {
   const sketch = await counter.firestore.doc(sketchPath(counter.path)).get();
   if (!sketch.exists) return undefined;

@@ -2,7 +2,16 @@
 import { type App, getApps, initializeApp } from "firebase-admin/app";
 import { type CollectionReference, getFirestore } from "firebase-admin/firestore";
 import type { Millis } from "../../counter/time.ts";
-import type { Regions } from "./config.ts";
+import type { Regions } from "./parseRegions.ts";
+
+declare module "../../counter/backend.ts" {
+  interface FeatureConnections {
+    /** By name. */
+    readonly regions: OtherRegions;
+  }
+}
+
+export type OtherRegions = ReadonlyMap<string, OtherRegion>;
 
 /** A region, and its circuit breaker: open until `pausedUntil`, then half-open, while `trial` is the one call that tests it. */
 export interface OtherRegion {
@@ -21,7 +30,7 @@ export interface OtherRegion {
  * @param collection  of the counters, the same in each region
  * @returns the other regions, by name
  */
-export function connectOtherRegions(app: App, { others }: Regions, collection: string): Map<string, OtherRegion> {
+export function connectOtherRegions(app: App, { others }: Regions, collection: string): OtherRegions {
   return new Map(
     others.map(({ name, project, database }) => {
       const known = getApps().find((one) => one.name === project);

@@ -7,15 +7,15 @@
  */
 import { type DocumentReference, FieldValue } from "firebase-admin/firestore";
 import { scheduleAttempt } from "../../counter/attempts.ts";
+import type { Backend } from "../../counter/backend.ts";
 import type { CounterTask } from "../../counter/cause.ts";
 import { readCounter } from "../../counter/counterDocument.ts";
 import { toTimestamp } from "../../counter/fields.ts";
 import type { Millis } from "../../counter/time.ts";
 import type { CounterState } from "../../counter/types.ts";
-import type { DeployedBackend } from "../backend.ts";
-import { bringTo, type Source, totalsOf, visitorsOf } from "./bring.ts";
-import type { Regions } from "./config.ts";
-import { EXCHANGED } from "./feature.ts";
+import { bringTo, type Source, sourceOf, totalsOf, visitorsOf } from "./bring.ts";
+import type { Regions } from "./parseRegions.ts";
+import { EXCHANGED, NO_REGIONS } from "./regionFields.ts";
 import { publishGlobal } from "./totals.ts";
 import { untilUnchanged } from "./untilUnchanged.ts";
 
@@ -23,7 +23,7 @@ import { untilUnchanged } from "./untilUnchanged.ts";
  * Runs a task: waits until it is due by this clock, then brings the counter to the regions. Cost: 1 read, and what bringing costs
  * (`totals.ts`, `visitors.ts`). While a region cannot be reached, 1 task operation more, and 1 write when that begins or ends.
  */
-export async function runExchange(backend: DeployedBackend, task: CounterTask): Promise<void> {
+export async function runExchange(backend: Backend, task: CounterTask): Promise<void> {
   const { config, counters, snapshotLag, now, sleep } = backend;
   const { regions } = config;
   const { counterId, due } = task;
@@ -52,7 +52,7 @@ export async function exchangeCounter(source: Source, regions: Regions, counterI
   const counter = counters.doc(counterId);
   await publishGlobal(counter, regions, sleep);
   // Only a task tries a failing region again, and this call schedules none. So it names no new one.
-  const failing = await bringTotal(source, regions, counter, (name, { unreachable }) => unreachable[name]);
+  const failing = await bringTotal(source, regions, counter, (name, { regions }) => regions?.unreachable[name]);
   const bring = await visitorsOf(counter, regions, sleep);
   const failed = await bringTo(source, [...otherRegions.keys()], counterId, bring);
   return [...new Set([...failing.keys(), ...failed])];
@@ -62,20 +62,22 @@ export async function exchangeCounter(source: Source, regions: Regions, counterI
 type Failing = Readonly<Record<string, Millis>>;
 
 /** Brings the total to the regions that are not named as unreachable. */
-async function exchangeTotal(backend: DeployedBackend, regions: Regions, counter: DocumentReference): Promise<Failing> {
-  const { otherRegions, now, sleep } = backend;
+async function exchangeTotal(backend: Backend, regions: Regions, counter: DocumentReference): Promise<Failing> {
+  const { now, sleep } = backend;
+  const source = sourceOf(backend);
   const own = await readCounter(counter, EXCHANGED);
-  const names = [...otherRegions.keys()];
-  const open = names.filter((name) => own.unreachable[name] === undefined);
-  const failed = await bringTo(backend, open, counter.id, totalsOf(own, regions, sleep));
+  const { unreachable } = own.regions ?? NO_REGIONS;
+  const names = [...source.otherRegions.keys()];
+  const open = names.filter((name) => unreachable[name] === undefined);
+  const failed = await bringTo(source, open, counter.id, totalsOf(own, regions, sleep));
   const failing = names.filter((name) => failed.includes(name) || !open.includes(name));
-  return Object.fromEntries(failing.map((name) => [name, own.unreachable[name] ?? now()]));
+  return Object.fromEntries(failing.map((name) => [name, unreachable[name] ?? now()]));
 }
 
 /** Brings the total to all regions, and names those that failed. */
-async function attemptTotal(backend: DeployedBackend, regions: Regions, counter: DocumentReference): Promise<Failing> {
-  const since = (name: string, { unreachable }: CounterState) => unreachable[name] ?? backend.now();
-  return Object.fromEntries(await bringTotal(backend, regions, counter, since));
+async function attemptTotal(backend: Backend, regions: Regions, counter: DocumentReference): Promise<Failing> {
+  const since = (name: string, own: CounterState) => own.regions?.unreachable[name] ?? backend.now();
+  return Object.fromEntries(await bringTotal(sourceOf(backend), regions, counter, since));
 }
 
 /**
@@ -112,7 +114,7 @@ async function bringTotal<Since extends Millis | undefined>(
  * @throws FAILED_PRECONDITION or NOT_FOUND if the document has changed since it was read
  */
 async function nameUnreachable(
-  { ref, updateTime, unreachable }: CounterState,
+  { ref, updateTime, regions: { unreachable } = NO_REGIONS }: CounterState,
   failing: ReadonlyMap<string, Millis | undefined>,
 ): Promise<void> {
   const named = [...failing].filter((entry): entry is [string, Millis] => entry[1] !== undefined);
@@ -124,13 +126,14 @@ async function nameUnreachable(
 }
 
 async function exchangeVisitors(
-  backend: DeployedBackend,
+  backend: Backend,
   regions: Regions,
   counter: DocumentReference,
   failingSince: Millis | undefined,
 ): Promise<Failing> {
-  const { otherRegions, now, sleep } = backend;
+  const { now, sleep } = backend;
+  const source = sourceOf(backend);
   const bring = await visitorsOf(counter, regions, sleep);
-  const failed = await bringTo(backend, [...otherRegions.keys()], counter.id, bring);
+  const failed = await bringTo(source, [...source.otherRegions.keys()], counter.id, bring);
   return Object.fromEntries(failed.map((name) => [name, failingSince ?? now()]));
 }

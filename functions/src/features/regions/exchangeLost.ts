@@ -9,22 +9,22 @@
 import { FieldPath, type QueryDocumentSnapshot } from "firebase-admin/firestore";
 import { logger } from "firebase-functions/logger";
 import { regionSketchId, SKETCHES } from "../../../../core/src/index.ts";
+import type { Backend } from "../../counter/backend.ts";
 import type { ScheduledTask } from "../../counter/cause.ts";
 import { parseCounter, readCounter } from "../../counter/counterDocument.ts";
 import { millis } from "../../counter/fields.ts";
 import { logError } from "../../counter/log.ts";
 import { randomStart } from "../../counter/randomStart.ts";
-import type { DeployedBackend } from "../backend.ts";
-import { mergedUntil } from "../merge.ts";
-import { bringTo } from "./bring.ts";
-import { EXCHANGED } from "./feature.ts";
-import { isExchangeLost, isOverdue } from "./schedule.ts";
+import { mergedUntil } from "../../shared/merge.ts";
+import { bringTo, sourceOf } from "./bring.ts";
+import { EXCHANGED } from "./regionFields.ts";
+import { isExchangeLost, isOverdue } from "./regionsPlan.ts";
 
 /** How many counters a sweep compares. */
 const MAX_COMPARED = 20;
 
 /** Cost: 1 read per counter, and for each other region 1, or 2 with visitors; with 20 counters or more up to 120 more. */
-export async function exchangeLost(backend: DeployedBackend): Promise<void> {
+export async function exchangeLost(backend: Backend): Promise<void> {
   if (!backend.config.regions) return;
   const id = FieldPath.documentId();
   const counters = backend.counters.orderBy(id);
@@ -37,7 +37,7 @@ export async function exchangeLost(backend: DeployedBackend): Promise<void> {
   await Promise.all(docs.map((counter) => repeatIfLost(backend, counter)));
 }
 
-async function repeatIfLost(backend: DeployedBackend, snapshot: QueryDocumentSnapshot): Promise<void> {
+async function repeatIfLost(backend: Backend, snapshot: QueryDocumentSnapshot): Promise<void> {
   const { id: counterId } = snapshot;
   try {
     const lost = await lostExchanges(backend, snapshot);
@@ -51,7 +51,7 @@ async function repeatIfLost(backend: DeployedBackend, snapshot: QueryDocumentSna
 
 /** The kinds of exchanges that a region lacks which can be reached. */
 async function lostExchanges(
-  backend: DeployedBackend,
+  backend: Backend,
   snapshot: QueryDocumentSnapshot,
 ): Promise<ReadonlySet<ScheduledTask["kind"]>> {
   const own = backend.config.regions?.own as string;
@@ -59,10 +59,11 @@ async function lostExchanges(
   const uniquesAsOf = millis(snapshot.get("uniquesAsOf")) ?? undefined;
   const now = backend.now();
   const lost = new Set<ScheduledTask["kind"]>();
-  await bringTo(backend, [...backend.otherRegions.keys()], snapshot.id, async (_region, there) => {
-    if (published && isOverdue(published.exchangeAt, now)) {
+  const source = sourceOf(backend);
+  await bringTo(source, [...source.otherRegions.keys()], snapshot.id, async (_region, there) => {
+    if (published && isOverdue(published.regions?.exchangeAt, now)) {
       const { regions } = await readCounter(there, EXCHANGED);
-      if (isExchangeLost(published, regions[own])) lost.add("exchange");
+      if (isExchangeLost(published, regions?.totals[own])) lost.add("exchange");
     }
     if (uniquesAsOf !== undefined && isOverdue(uniquesAsOf, now)) {
       const sketch = await there.collection(SKETCHES).doc(regionSketchId(own)).get();

@@ -4,12 +4,13 @@
  * A document takes about one write a second. That of a busy counter gets one write for each publish of its own region, and one for each
  * exchange from each other region. Half of the second is for the publishes, the other half for the exchanges.
  */
-import type { Config } from "../config.ts";
+import type { CounterSettings } from "../../counter/types.ts";
+import type { RegionSettings } from "./parseRegions.ts";
 
 /** Writes per second that one document takes for long (https://firebase.google.com/docs/firestore/best-practices). */
 const DOCUMENT_WRITES_PER_SECOND = 1;
 
-type Intervals = Pick<Config, "minInterval" | "maxInterval" | "exchangeInterval">;
+type Intervals = Pick<CounterSettings, "minInterval" | "maxInterval"> & Pick<RegionSettings, "exchangeInterval">;
 
 /**
  * The intervals of a deployment, lengthened to what the document of a counter takes. One region alone keeps its own.

@@ -8,11 +8,14 @@ import {
 } from "../../../../core/src/index.ts";
 import { fieldIf, finite, millis, toTimestamp } from "../../counter/fields.ts";
 import type { Millis } from "../../counter/time.ts";
-import { parseWindows, serializeWindows } from "../windows/fields.ts";
-import type { Regions } from "./config.ts";
+import type { Published } from "../../counter/types.ts";
+import { parseWindows, serializeWindows } from "../windows/windows.ts";
+import type { Regions } from "./parseRegions.ts";
+
+type Publish = Pick<Published, "total" | "asOf" | "windows">;
 
 /** What a region has published: the part of a publish that other regions get. */
-export function registerOf({ total, asOf, windows }: RegionTotal<Millis>): RegionTotal<Millis> {
+export function registerOf({ total, asOf, windows = null }: Publish): RegionTotal<Millis> {
   return { total, asOf, windows };
 }
 
@@ -44,7 +47,7 @@ export function parseUnreachable(value: unknown): Readonly<Record<string, Millis
  */
 export function globalFields(
   region: string,
-  own: RegionTotal<Millis> | undefined,
+  own: Publish | undefined,
   others: RegionTotals<Millis>,
   regions: Regions,
   isStored: boolean,

@@ -4,13 +4,13 @@
  */
 import type { DocumentReference } from "firebase-admin/firestore";
 import { groupOf, mergeRegisters, type RegionTotals } from "../../../../core/src/index.ts";
+import type { Backend } from "../../counter/backend.ts";
 import { readCounter } from "../../counter/counterDocument.ts";
 import { logError } from "../../counter/log.ts";
 import type { Millis } from "../../counter/time.ts";
 import type { CounterState } from "../../counter/types.ts";
-import type { DeployedBackend } from "../backend.ts";
-import type { Regions } from "./config.ts";
-import { EXCHANGED } from "./feature.ts";
+import type { Regions } from "./parseRegions.ts";
+import { EXCHANGED, NO_REGIONS } from "./regionFields.ts";
 import { globalFields } from "./registers.ts";
 import { untilUnchanged } from "./untilUnchanged.ts";
 
@@ -25,14 +25,15 @@ export async function bringTotals(
   counter: DocumentReference,
   region: string,
   regions: Regions,
-  sleep: DeployedBackend["sleep"],
+  sleep: Backend["sleep"],
 ): Promise<void> {
   const { [region]: itsOwn, ...news } = known;
   await untilUnchanged(sleep, async () => {
     const there = await readCounter(counter, EXCHANGED);
     if (itsOwn && there.published && there.published.asOf < itsOwn.asOf) warnOfRestored(counter, region);
-    const merged = mergeRegisters(there.regions, news);
-    if (merged !== there.regions) await write(there, region, merged, regions);
+    const { totals } = there.regions ?? NO_REGIONS;
+    const merged = mergeRegisters(totals, news);
+    if (merged !== totals) await write(there, region, merged, regions);
   });
 }
 
@@ -42,12 +43,12 @@ export async function bringTotals(
 export async function publishGlobal(
   counter: DocumentReference,
   regions: Regions,
-  sleep: DeployedBackend["sleep"],
+  sleep: Backend["sleep"],
 ): Promise<void> {
   await untilUnchanged(sleep, async () => {
     const state = await readCounter(counter, EXCHANGED);
-    if (state.published && state.published.exchangeAt === undefined)
-      await write(state, regions.own, state.regions, regions);
+    if (state.published && state.published.regions?.exchangeAt === undefined)
+      await write(state, regions.own, (state.regions ?? NO_REGIONS).totals, regions);
   });
 }
 

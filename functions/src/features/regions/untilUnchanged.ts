@@ -1,12 +1,12 @@
 /** Writes to documents of other regions, which their own functions write, too. */
 import { ABORTED, codeOf, isPreconditionFailure } from "../../../../core/src/index.ts";
-import type { DeployedBackend } from "../backend.ts";
+import type { Backend } from "../../counter/backend.ts";
 
 /** How often writes of others may come first. */
 const MAX_TRIES = 10;
 
 /** Repeats an attempt, which reads and writes, while others write in between. @throws its error after ten attempts */
-export async function untilUnchanged(sleep: DeployedBackend["sleep"], attempt: () => Promise<void>): Promise<void> {
+export async function untilUnchanged(sleep: Backend["sleep"], attempt: () => Promise<void>): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
       return await attempt();

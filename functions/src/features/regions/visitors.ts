@@ -8,9 +8,9 @@
 import type { DocumentReference, DocumentSnapshot } from "firebase-admin/firestore";
 import { unchanged } from "../../../../admin/src/internal.ts";
 import { groupOf, regionSketchId, SKETCHES, Sketch, type StoredSketch, UNIQUES } from "../../../../core/src/index.ts";
+import type { Backend } from "../../counter/backend.ts";
 import { logError } from "../../counter/log.ts";
-import type { DeployedBackend } from "../backend.ts";
-import { mergedUntil } from "../merge.ts";
+import { mergedUntil } from "../../shared/merge.ts";
 import { untilUnchanged } from "./untilUnchanged.ts";
 
 /**
@@ -29,7 +29,7 @@ export async function bringVisitors(
   from: string,
   there: DocumentReference,
   isOwn: boolean,
-  sleep: DeployedBackend["sleep"],
+  sleep: Backend["sleep"],
 ): Promise<void> {
   const id = regionSketchId(from);
   await untilUnchanged(sleep, async () => {

@@ -23,8 +23,8 @@ function after(counts: Record<string, number>, shardCount: number): Record<strin
 }
 
 test("a bounded counter has as many shards as can hold stock, and lists twice as many", () => {
-  const settings = (maxShards: number, bounded = true) => {
-    return shardSettingsOf({ bounded }, { ...defaults, minShards: 5, maxShards });
+  const settings = (maxShards: number, isBounded = true) => {
+    return shardSettingsOf({ stock: { isBounded } }, { ...defaults, minShards: 5, maxShards });
   };
   const others = { keptShards: 1, triggerShards: 1 };
   const listed = { mostListed: 200, foldsOnlyEmpty: true, ...others };

@@ -8,23 +8,25 @@
 import type { ListedShard } from "../../../../admin/src/internal.ts";
 import { evenShares, MAX_STOCK_SHARDS, MAX_TAKE, type Stock, stockShards } from "../../../../core/src/index.ts";
 import { shardIndex } from "../../counter/shards.ts";
-import type { FeaturePlan } from "../../counter/types.ts";
+import type { FeaturePlan } from "../../shared/feature.ts";
 
 declare module "../../counter/types.ts" {
-  interface Published {
+  interface FeatureFields {
     /** The shards of a bounded counter that have units, and how many; `null` if the counter is not bounded. */
     readonly stock: Stock | null;
   }
-  interface CounterState {
-    /** Whether no shard may fall below zero. */
-    readonly bounded: boolean;
+  interface FeatureStates {
+    readonly stock: {
+      /** Whether no shard may fall below zero. */
+      readonly isBounded: boolean;
+    };
   }
 }
 
 export const stockPlan = {
   name: "stock",
-  shardSettings: ({ bounded }, { maxShards }) =>
-    bounded
+  shardSettings: ({ stock }, { maxShards }) =>
+    stock?.isBounded
       ? {
           // A quiet counter has its units in one shard, so that it needs no polls.
           minShards: 1,
@@ -35,13 +37,13 @@ export const stockPlan = {
           foldsOnlyEmpty: true,
         }
       : {},
-  needsPublishes: ({ bounded }) => bounded === true,
-  fieldsAfter: ({ bounded, measurement: { shards } }) => ({ stock: bounded && shards ? stockIn(shards) : null }),
-  prepare({ bounded, measurement: { shards }, next }) {
-    const transfers = bounded ? planTransfers(shards ?? [], next.shardCount) : [];
+  needsPublishes: ({ stock }) => stock?.isBounded === true,
+  fieldsAfter: ({ stock, measurement: { shards } }) => (stock?.isBounded && shards ? stockIn(shards) : null),
+  prepare({ stock, measurement: { shards }, next }) {
+    const transfers = stock?.isBounded ? planTransfers(shards ?? [], next.shardCount) : [];
     return transfers.length > 0 ? transfers : undefined;
   },
-} satisfies FeaturePlan<readonly Transfer[]>;
+} satisfies FeaturePlan<"stock", readonly Transfer[]>;
 
 /** Units that leave one shard for others. One commit, which fails if the shard was written since it was listed. */
 export interface Transfer {

@@ -5,12 +5,11 @@ import { idle } from "../../../testing/arbitraries.ts";
 import { measured, T } from "../../../testing/situations.ts";
 import { decide } from "../../counter/decide.ts";
 import { planPublish } from "../../counter/nextPublished.ts";
-import type { Published } from "../../counter/types.ts";
+import type { CounterConfig, Published } from "../../counter/types.ts";
 import { DEFAULT_CONFIG } from "../../deploy/defaultConfig.ts";
-import type { Config } from "../config.ts";
-import { nextWindows, windowEnds } from "./windows.ts";
+import { nextWindows, windowEnds } from "./windowsPlan.ts";
 
-const defaults: Config = { ...DEFAULT_CONFIG, windowGroups: "all" };
+const defaults: CounterConfig = { ...DEFAULT_CONFIG, windows: { groups: "all", timeZone: "UTC" } };
 
 const ends = (at: string, timeZone: string) => {
   const { day, week, month } = windowEnds(Date.parse(at), timeZone);

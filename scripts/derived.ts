@@ -1,0 +1,199 @@
+/**
+ * What is written down of the features' plans, and derived from them: the functions and the parameters in the manifest of the extension, the
+ * tables of docs/configuration.md, and the exports of the functions. `node scripts/derived.ts` writes all anew; a test compares.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+// @ts-expect-error: it has no declarations.
+import toRegexRange from "to-regex-range";
+import { stringify } from "yaml";
+import { FUNCTIONS } from "../functions/src/deploy/functions.ts";
+import { PARAMETERS, PLANS } from "../functions/src/deploy/parameters.ts";
+import { RATE_LIMITS, RETRY_CONFIG, SWEEP_TIMEOUT } from "../functions/src/deploy/tasks.ts";
+import type { FunctionPlan } from "../functions/src/shared/feature.ts";
+import { type Parameter, patternOf } from "../functions/src/shared/parameters.ts";
+
+/** Each derived file, and what it must hold. */
+export const DERIVED: Readonly<Record<string, (text: string) => string>> = {
+  "extension.yaml": withResources,
+  "docs/configuration.md": withTables,
+  "functions/src/index.ts": withExports,
+};
+
+const inExtension = <Kind extends { isNotInExtension?: true }>(all: Iterable<readonly [string, Kind]>) =>
+  [...all].filter(([, one]) => !one.isNotInExtension);
+
+// The manifest
+
+/** The first parameters of the manifest are not derived: it has lists of regions that nothing else has. */
+const BY_HAND = ["LOCATION"];
+
+function withResources(text: string): string {
+  const resources = inExtension(FUNCTIONS).map(([name, one]) => resourceOf(name, one));
+  const params = inExtension(Object.entries(PARAMETERS))
+    .filter(([name]) => !BY_HAND.includes(name))
+    .map(([name, one]) => manifestParameter(name, one));
+  const [head, , byHand] = text.split(/^(?=resources:$|params:$| {2}- param: DATABASE_ID$)/m);
+  return `${head}resources:\n${itemsOf(resources)}${byHand}${itemsOf(params).trimEnd()}\n`;
+}
+
+/** The items of a list, with an empty line after each. */
+function itemsOf(list: readonly object[]): string {
+  const options = { lineWidth: 0, aliasDuplicateObjects: false, compat: "yaml-1.1" } as const;
+  return list.map((item) => `${stringify([item], options).replace(/^(?=.)/gm, "  ")}\n`).join("");
+}
+
+function resourceOf(name: string, { does: description, trigger }: Pick<FunctionPlan, "does" | "trigger">): object {
+  const place = { location: entered("LOCATION"), sourceDirectory: "functions" };
+  if ("path" in trigger) {
+    const document = trigger.root === undefined ? trigger.path : `${entered(trigger.root)}/${trigger.path}`;
+    return {
+      name,
+      type: "firebaseextensions.v1beta.v2function",
+      description,
+      properties: {
+        ...place,
+        buildConfig: { runtime: "nodejs24" },
+        serviceConfig: { availableMemory: "512Mi", timeoutSeconds: 60 },
+        eventTrigger: {
+          eventType: `google.cloud.firestore.document.v1.${trigger.on}`,
+          triggerRegion: entered("DATABASE_REGION"),
+          retryPolicy: "RETRY_POLICY_RETRY",
+          eventFilters: [
+            { attribute: "database", value: entered("DATABASE_ID") },
+            { attribute: "document", value: document, operator: "match-path-pattern" },
+          ],
+        },
+      },
+    };
+  }
+  // Its instances handle one request, or one message, at a time.
+  const availableMemoryMb = ["request", "message"].includes(trigger.on) ? 256 : 512;
+  const timeout = `${trigger.on === "schedule" ? SWEEP_TIMEOUT : 60}s`;
+  return {
+    name,
+    type: "firebaseextensions.v1beta.function",
+    description,
+    properties: { ...place, runtime: "nodejs22", availableMemoryMb, timeout, ...firstGenerationTrigger(name, trigger) },
+  };
+}
+
+/** The value of a parameter, as the manifest refers to it. */
+function entered(parameter: string): string {
+  return `\${param:${parameter}}`;
+}
+
+function firstGenerationTrigger(name: string, trigger: FunctionPlan["trigger"]): object {
+  switch (trigger.on) {
+    case "request":
+      return { httpsTrigger: {} };
+    case "message": {
+      const [topic] = FUNCTIONS.get(name)?.unless ?? [];
+      const resource = `projects/\${PROJECT_ID}/topics/${entered(topic ?? "")}`;
+      return { eventTrigger: { eventType: "google.pubsub.topic.publish", resource, failurePolicy: { retry: {} } } };
+    }
+    case "task":
+      return { taskQueueTrigger: { rateLimits: RATE_LIMITS, retryConfig: RETRY_CONFIG } };
+    case "schedule":
+      return { scheduleTrigger: { schedule: `every ${trigger.every}` } };
+    default:
+      throw new Error(`${name} has no trigger of the 1st generation`);
+  }
+}
+
+function manifestParameter(param: string, parameter: Parameter): object {
+  const { label, description, default: value } = parameter;
+  const check = checkOf(parameter);
+  return {
+    param,
+    label,
+    description,
+    type: "string",
+    default: value,
+    required: value !== "",
+    ...(check && { validationRegex: check.text, validationErrorMessage: check.invalid }),
+  };
+}
+
+/** The form of the extension has texts alone, so it checks whole numbers, too. */
+function checkOf(parameter: Parameter): ReturnType<typeof patternOf> {
+  const { range, pattern } = parameter;
+  if (!range || pattern !== undefined) return patternOf(parameter);
+  const [from, to] = range;
+  return {
+    text: `^${toRegexRange(from, to, { capture: true, shorthand: true })}$`,
+    invalid: `Enter a whole number from ${from} to ${to}.`,
+  };
+}
+
+// The tables
+
+const ORDER = Object.keys(PARAMETERS);
+
+function withTables(text: string): string {
+  return text.replaceAll(/(?:^\|.*\|\n)+/gm, (table) => {
+    const rows = table.trimEnd().split("\n").map(cellsOf);
+    const [heading = [], , ...body] = rows;
+    if (heading[0] === "feature") return tableOf([heading, ...featureRows()]);
+    if (heading[0] !== "parameter") return table;
+    const inTable = body.map(([name = ""]) => name.replaceAll("`", ""));
+    const names = [...inTable].sort((one, other) => ORDER.indexOf(one) - ORDER.indexOf(other));
+    return tableOf([heading, ...names.map((name) => parameterRow(name, heading.length))]);
+  });
+}
+
+function cellsOf(row: string): string[] {
+  return row
+    .slice(1, -1)
+    .split(/(?<!\\)\|/)
+    .map((cell) => cell.trim());
+}
+
+function parameterRow(name: string, columns: number): string[] {
+  const parameter = PARAMETERS[name];
+  if (!parameter) throw new Error(`docs/configuration.md has a parameter ${name}, which no feature has: take it out`);
+  const { accepted, setIf = "" } = parameter;
+  return [`\`${name}\``, defaultInTable(parameter), accepted, setIf].slice(0, columns);
+}
+
+function defaultInTable({ default: value, range }: Parameter): string {
+  if (value === "") return "(empty)";
+  return range ? Number(value).toLocaleString("en-US", { maximumFractionDigits: 9 }) : `\`${value}\``;
+}
+
+function featureRows(): string[][] {
+  return PLANS.flatMap(({ documented = {}, functions = {} }) => {
+    const asked = new Set(Object.values(documented));
+    return Object.entries(documented).map(([feature, parameter]) => {
+      const own = Object.entries(functions).map(([name, { unless, trigger }]) => {
+        const isPublic = trigger.on === "request" ? ", public" : "";
+        return { unless: unless ?? "", text: `\`${name}\`${isPublic}` };
+      });
+      const alone = own.filter(({ unless }) => unless === parameter).map(({ text }) => text);
+      const others = own
+        .filter(({ unless }) => !asked.has(unless))
+        .map(({ unless, text }) => `${text} with \`${unless}\``);
+      return [feature, `\`${parameter}\``, [alone.join(", "), ...others].join("; ") || "none"];
+    });
+  });
+}
+
+/** As Biome formats it. */
+function tableOf(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const line = (row: readonly string[]) =>
+    `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(" | ")} |`;
+  const [heading = [], ...body] = rows;
+  const ruler = `| ${widths.map((width) => "-".repeat(width)).join(" | ")} |`;
+  return `${[line(heading), ruler, ...body.map(line)].join("\n")}\n`;
+}
+
+// The exports
+
+function withExports(text: string): string {
+  const names = [...FUNCTIONS.keys()].map((name) => `  ${name},\n`).join("");
+  return text.replace(/(?<=^export const \{\n)(?: {2}\w+,\n)+/m, names);
+}
+
+if (import.meta.main) {
+  for (const [file, derive] of Object.entries(DERIVED)) writeFileSync(file, derive(readFileSync(file, "utf8")));
+}
