@@ -72,7 +72,7 @@ export const publishMutations: Record<string, Mutation> = {
     seed: 20,
   },
   "a minute in which writing stopped is not kept": {
-    ...knowingPrevious((previous) => ({ ...previous, minuteInHistory: false })),
+    ...knowingPrevious((previous) => ({ ...previous, history: { hasMinute: false } })),
     breaks: ["history"],
   },
   "the interval is a millisecond": { ...configuring(() => ({ minInterval: 1, precision: 0 })), breaks: ["I4"] },
