@@ -4,25 +4,19 @@
  */
 import type { Firestore as RealFirestore } from "firebase-admin/firestore";
 import type { Functions } from "firebase-admin/functions";
-import { counterIdOf, ITEM_COUNTS, VISITORS } from "../../core/src/index.ts";
 import type { Backend } from "../../functions/src/counter/backend.ts";
-import type { CounterTask, WriteEvent } from "../../functions/src/counter/cause.ts";
-import { TRIGGER_SHARDS } from "../../functions/src/counter/shards.ts";
-import { createWakeHandler, hasCounted } from "../../functions/src/counter/wake.ts";
+import type { CounterTask } from "../../functions/src/counter/cause.ts";
+import { FUNCTIONS } from "../../functions/src/deploy/functions.ts";
+import { PARTS } from "../../functions/src/deploy/parts.ts";
 import { cloudTasks } from "../../functions/src/deploy/queue.ts";
 import { runSweep } from "../../functions/src/deploy/runSweep.ts";
 import { runTask } from "../../functions/src/deploy/runTask.ts";
-import { createBridgeHandler, type LegacyWrite } from "../../functions/src/features/bridge/moveIncrements.ts";
-import { latestDeletionTime } from "../../functions/src/features/collections/events.ts";
 import { FEATURES } from "../../functions/src/features/features.ts";
-import { itemMerging } from "../../functions/src/features/items/mergeItems.ts";
 import { FEATURE_PLANS } from "../../functions/src/features/plans.ts";
 import { sourceOf } from "../../functions/src/features/regions/bring.ts";
 import type { OtherRegion } from "../../functions/src/features/regions/connect.ts";
 import { exchangeCounter } from "../../functions/src/features/regions/exchange.ts";
-import { visitorMerging } from "../../functions/src/features/visitors/mergeVisitors.ts";
-import type { Settings } from "../../functions/src/shared/feature.ts";
-import { createMergeHandler, type PendingEvent } from "../../functions/src/shared/merge.ts";
+import type { DocumentEvent, DocumentTrigger, Settings } from "../../functions/src/shared/feature.ts";
 import { eventBytes, eventDelays, isEventLost } from "../../testkit/production/events.ts";
 import {
   EVENT_RETRIES,
@@ -35,6 +29,7 @@ import { creationOutcome, TaskNames, taskDelays } from "../../testkit/production
 import { Firestore } from "./model/adminSdk.ts";
 import type { Change, Version } from "./model/database.ts";
 import { type Commit, Connection, type Network } from "./model/network.ts";
+import { DocumentSnapshot } from "./model/reads.ts";
 import type { Micros } from "./model/values.ts";
 import { call, planted } from "./mutations/mutation.ts";
 import type { Scenario } from "./scenario/scenario.ts";
@@ -43,13 +38,14 @@ import { Process } from "./scheduler.ts";
 const MS = 1_000;
 const SECOND = 1_000 * MS;
 
+type Handle = (event: DocumentEvent) => Promise<void>;
+
 interface Instance {
   readonly process: Process;
   readonly backend: Backend;
-  readonly wake: (event: WriteEvent) => Promise<void>;
-  readonly bridge: (write: LegacyWrite) => Promise<void>;
-  readonly visitors: (event: PendingEvent) => Promise<void>;
-  readonly items: (event: PendingEvent) => Promise<void>;
+  readonly firestore: Firestore;
+  /** The handlers of documents, by function. */
+  readonly handlers: ReadonlyMap<string, Handle>;
   /** Fails the invocations that are in progress, when the instance crashes. */
   readonly failInvocations: Set<() => void>;
 }
@@ -85,45 +81,45 @@ export class CloudFunctions {
     for (let i = 0; i < scenario.instances; i++) this.#instances.push(this.#start());
   }
 
-  /** Firestore's triggers: those of the counter, and of the features that are simulated. */
+  /** Firestore's triggers, and the handlers that the functions have for them. */
   onCommit({ changes }: Commit): void {
-    const shard = ({ fields }: Version) => ({ get: (field: string) => fields?.[field] });
-    for (const change of changes) {
-      const { before, after } = change;
-      const [collection, counterId = "", shards, shardId] = after.path.split("/");
-      const committedAt = after.updateTime / MS;
-      if (collection === this.#config.collection && shards === "shards" && shardId && after.fields) {
-        const isNew = !before.fields;
-        const triggers = TRIGGER_SHARDS.includes(shardId) || this.#config.adopted;
-        if (isNew || (triggers && hasCounted(shard(before), shard(after))))
-          this.#deliver(change, `event ${shardId}`, wakeFor({ counterId, shardId, isNew, committedAt }, change));
-      }
-      if (collection === this.#config.collection && shards === VISITORS && after.fields)
-        this.#deliver(change, `event ${after.path}`, ({ visitors }) => visitors({ counterId, committedAt }));
-      if (collection === this.#config.collection && shards === ITEM_COUNTS && after.fields)
-        this.#deliver(change, `event ${after.path}`, ({ items }) => items({ counterId, committedAt }));
-      if (shards === "_counter_shards_" && after.fields)
-        this.#deliver(change, `event ${after.path}`, ({ bridge }) =>
-          bridge({ document: `${collection}/${counterId}`, committedAt }),
-        );
-      const counted = collection && counterIdOf(collection, this.#config.collections);
-      if (!counted || !before.fields === !after.fields) continue;
-      const time = new Date(committedAt).toISOString();
-      this.#deliver(change, `event ${after.path}`, (instance) => {
-        const at = after.fields ? committedAt : latestDeletionTime(time, instance.backend.now());
-        return wakeFor({ counterId: counted, committedAt: at }, change)(instance);
-      });
-    }
+    for (const change of changes)
+      for (const [name, { trigger }] of FUNCTIONS)
+        if ("path" in trigger && this.#isTriggered(name, trigger, change)) this.#deliver(name, change);
   }
 
-  #deliver({ before, after }: Change, what: string, handle: (instance: Instance) => Promise<void>): void {
+  #isTriggered(name: string, { on, root, path }: DocumentTrigger, { before, after }: Change): boolean {
+    const { collection, collections, adopted } = this.#config;
+    const isOff = name === "shardupdated" && !adopted;
+    const roots: Readonly<Record<string, string | undefined>> = {
+      COLLECTION: collection,
+      COUNTED_COLLECTION: collections?.join("/"),
+    };
+    if (isOff || (root !== undefined && roots[root] === undefined)) return false;
+    const [had, has] = [before.fields !== undefined, after.fields !== undefined];
+    const hasHappened = { created: !had && has, updated: had && has, deleted: had && !has, written: had || has }[on];
+    return hasHappened && isMatch(root === undefined ? path : `${roots[root]}/${path}`, after.path);
+  }
+
+  #deliver(name: string, change: Change): void {
+    const { before, after } = change;
     const { faults, scheduler, log } = this.#network;
+    const what = `event ${name} ${after.path}`;
     const delays = eventDelays(this.#process.random, faults.rate, faults.inject);
     if (isEventLost(eventBytes(before.fields, after.fields))) {
       log(this.#process, () => `${what} is lost: it is too large`);
       this.injected["events too large"] = (this.injected["events too large"] ?? 0) + 1;
       return;
     }
+    const time = new Date(after.updateTime / MS).toISOString();
+    const handle = async (instance: Instance) => {
+      const snapshotOf = (version: Version) =>
+        version.fields && new DocumentSnapshot(instance.firestore.doc(after.path), version, after.updateTime);
+      const event = { before: snapshotOf(before), after: snapshotOf(after), time } as unknown as DocumentEvent;
+      const handler = instance.handlers.get(name) as Handle;
+      const { backend } = instance;
+      await (planted.event?.(event, handler, { name, change, backend }) ?? handler(event));
+    };
     for (const delay of delays) scheduler.after(delay * MS, () => this.#run(what, EVENT_RETRIES, handle));
   }
 
@@ -217,13 +213,14 @@ export class CloudFunctions {
     const process = new Process(`instance ${this.#started++}`, this.#seed);
     process.skew = faults.inject("clock skew") ? Math.round(process.random.between(-1, 1) ** 3 * 60 * SECOND) : 0;
     this.#onInstance(process);
-    const connect = (network: Network) => new Firestore(new Connection(network, process)) as unknown as RealFirestore;
-    const firestore = connect(this.#network);
+    const connect = (network: Network) => new Firestore(new Connection(network, process));
+    const modelled = connect(this.#network);
+    const firestore = modelled as unknown as RealFirestore;
     const others = [...this.#otherRegions].map(([name, network]): [string, OtherRegion] => {
       return [
         name,
         {
-          counters: connect(network).collection(this.#config.collection),
+          counters: (connect(network) as unknown as RealFirestore).collection(this.#config.collection),
           isFailing: false,
           pausedUntil: 0,
           trial: undefined,
@@ -246,10 +243,13 @@ export class CloudFunctions {
     return {
       process,
       backend,
-      wake: createWakeHandler(backend),
-      bridge: createBridgeHandler(backend),
-      visitors: createMergeHandler(backend, visitorMerging),
-      items: createMergeHandler(backend, itemMerging),
+      firestore: modelled,
+      handlers: new Map(
+        PARTS.flatMap(({ onDocument = {} }) => Object.entries(onDocument)).map(([name, create]) => [
+          name,
+          create(backend),
+        ]),
+      ),
       failInvocations: new Set(),
     };
   }
@@ -288,9 +288,18 @@ export class CloudFunctions {
 }
 
 /** The handling of an event by an instance. */
-function wakeFor(event: WriteEvent, change: Change): (instance: Instance) => Promise<void> {
-  return ({ backend, wake }) => (planted.event ? planted.event(event, wake, { change, backend }) : wake(event));
+/** Whether a path is that of a pattern, such as `counters/{id}/shards/0`. */
+function isMatch(pattern: string, path: string): boolean {
+  let regex = regexes.get(pattern);
+  if (!regex) {
+    const segments = pattern.replace("{document=**}", ".+").replaceAll(/\{\w+\}/g, "[^/]+");
+    regex = new RegExp(`^${segments}$`);
+    regexes.set(pattern, regex);
+  }
+  return regex.test(path);
 }
+
+const regexes = new Map<string, RegExp>();
 
 /** The task in the printed history. */
 function nameOf({ counterId, due, kind, failingSince }: CounterTask): string {

@@ -15,7 +15,7 @@ import {
 import type { Backend } from "../counter/backend.ts";
 import type { CounterTask } from "../counter/cause.ts";
 import { keepBodies } from "../features/ingest/requestBody.ts";
-import type { DocumentEvent, Feature, Trigger } from "../shared/feature.ts";
+import type { DocumentEvent, DocumentTrigger, Feature } from "../shared/feature.ts";
 import { createBackend } from "./backend.ts";
 import { defineWhereRun, sdk } from "./coldStart.ts";
 import { onDiscovery } from "./discovery.ts";
@@ -127,8 +127,6 @@ function onDocument(name: string, { on, root, path }: DocumentTrigger, own: obje
       return onDocumentWritten(retried, ({ data, time }) => event(data?.before, data?.after, time));
   }
 }
-
-type DocumentTrigger = Extract<Trigger, { path: string }>;
 
 /** Bodies are read by who needs them, if at all: before the function, the server must not unpack one, however large. */
 if (FUNCTIONS.get(process.env.FUNCTION_TARGET?.split(".").at(-1) ?? "")?.trigger.on === "request") keepBodies();

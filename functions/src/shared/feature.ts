@@ -57,8 +57,7 @@ export interface FunctionPlan {
 }
 
 export type Trigger =
-  /** Writes of documents. `root` is the parameter that names the collection that the path begins with. */
-  | { readonly on: DocumentChange; readonly root?: string; readonly path: string }
+  | DocumentTrigger
   /** Requests by HTTP of anyone on the internet. */
   | { readonly on: "request" }
   /** Messages of the Pub/Sub topic that the parameter {@link FunctionPlan.unless} names. */
@@ -67,7 +66,13 @@ export type Trigger =
   | { readonly on: "task"; readonly kinds: readonly (keyof TaskKinds)[] }
   | { readonly on: "schedule"; readonly every: string };
 
-export type DocumentChange = "created" | "updated" | "deleted" | "written";
+/** Writes of documents. */
+export interface DocumentTrigger {
+  readonly on: "created" | "updated" | "deleted" | "written";
+  /** The parameter that names the collection that the path begins with. */
+  readonly root?: string;
+  readonly path: string;
+}
 
 /** A write of a document: what it was before, and what it is after. Neither has the snapshot of a document that did not exist. */
 export interface DocumentEvent {

@@ -1,6 +1,5 @@
 /** Mistakes with counters that were made by hand, and that old apps write. */
 
-import { TRIGGER_SHARDS } from "../../../functions/src/counter/shards.ts";
 import type { PublishPart, PublishPlan } from "../../../functions/src/counter/types.ts";
 import type { Mutation } from "./mutation.ts";
 
@@ -30,18 +29,18 @@ export const adoptedMutations: Record<string, Mutation> = {
     seed: 5,
   },
   "an old update triggers nothing": {
-    event: async (event, wake, { change: { before, after } }) => {
-      const isOld = !event.isNew && before.fields?.writes === after.fields?.writes;
-      if (!isOld || TRIGGER_SHARDS.includes(event.shardId ?? "0")) await wake(event);
+    event: async (event, handle, { name, change: { before, after } }) => {
+      const isOld = before.fields?.writes === after.fields?.writes;
+      if (name !== "shardupdated" || !isOld) await handle(event);
     },
     breaks: ["I2"],
     world: "adopted",
     seed: 12,
   },
   "a new app's update of an idle counter's shard triggers nothing": {
-    event: async (event, wake, { change: { before, after } }) => {
-      const isNewApp = !event.isNew && before.fields?.writes !== after.fields?.writes;
-      if (!isNewApp || TRIGGER_SHARDS.includes(event.shardId ?? "0")) await wake(event);
+    event: async (event, handle, { name, change: { before, after } }) => {
+      const isNewApp = before.fields?.writes !== after.fields?.writes;
+      if (name !== "shardupdated" || !isNewApp) await handle(event);
     },
     breaks: ["I2"],
     world: "adopted",

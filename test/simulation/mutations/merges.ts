@@ -44,11 +44,11 @@ export const mergeMutations: Record<string, Mutation> = {
     breaks: ["I10"],
     seed: 16,
   },
-  "a merge of items without preconditions": { ...mergingItems(late(unconditionally)), breaks: ["I13"], seed: 70 },
+  "a merge of items without preconditions": { ...mergingItems(late(unconditionally)), breaks: ["I13"], seed: 2 },
   "a merge of items overwrites a summary that has changed": {
     ...mergingItems(late(those(isSummary, withoutPrecondition))),
     breaks: ["I13"],
-    seed: 70,
+    seed: 5,
   },
   "items are deleted after the commit of their merge": {
     ...mergingItems(inTwoCommits((write) => !isDeletion(write))),

@@ -8,7 +8,8 @@
  */
 import type { Random } from "../../../core/testing/random.ts";
 import type { Backend } from "../../../functions/src/counter/backend.ts";
-import type { CounterTask, WriteEvent } from "../../../functions/src/counter/cause.ts";
+import type { CounterTask } from "../../../functions/src/counter/cause.ts";
+import type { DocumentEvent } from "../../../functions/src/shared/feature.ts";
 import type { Decide, Step } from "../decide.ts";
 import type { TransactionOptions } from "../model/adminSdk.ts";
 import type { Change, Database, QueryPlan, Version, Write } from "../model/database.ts";
@@ -57,9 +58,9 @@ export interface Hooks {
     | "an undo is in one place";
   /** The delivery of an event to the handler of an instance. */
   readonly event?: (
-    event: WriteEvent,
-    wake: (event: WriteEvent) => Promise<void>,
-    from: { readonly change: Change; readonly backend: Backend },
+    event: DocumentEvent,
+    handle: (event: DocumentEvent) => Promise<void>,
+    from: { readonly name: string; readonly change: Change; readonly backend: Backend },
   ) => Promise<void>;
   /** The delivery of a task. */
   readonly task?: (task: CounterTask, run: () => Promise<void>, database: Database) => Promise<void>;

@@ -52,7 +52,7 @@ export const stockMutations: Record<string, Mutation> = {
   "a server's take without the precondition": {
     ...committing("server", isStock, withoutPreconditions),
     breaks: ["I12"],
-    seed: 96,
+    seed: 3,
   },
   "a server's take with another receipt for each try": {
     ...committing(

@@ -28,7 +28,7 @@ export const sumMutations: Record<string, Mutation> = {
   "fold before two minutes": {
     ...deciding((step, _cause, _known, now) => (step.do === "fold" ? { ...step, quietSince: now - 1_000 } : step)),
     breaks: ["I5"],
-    seed: 8_215,
+    seed: 2_588,
   },
   "a reservation is ignored": { ...knowing((known) => ({ ...known, reservation: undefined })), breaks: ["I5"] },
   "a refused reset or correction counts as done": {
