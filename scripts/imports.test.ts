@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { FEATURE_PLANS } from "../functions/src/features/plans.ts";
 import { allImports, DRAWING, draw, findCircle, folderImports, folderOf } from "./imports.ts";
 
 /** From the ground up. A folder imports from lower floors only. */
@@ -44,10 +45,27 @@ describe("the files", () => {
   });
 });
 
-test("the core of the functions imports no feature, and nothing of the deployment", () => {
-  const ofCore = imports.filter(({ from }) => /^functions\/src\/counter\/.*(?<!\.test)\.ts$/.test(from));
-  expect(ofCore.length).toBeGreaterThan(50);
-  expect(ofCore.filter(({ to }) => /^functions\/src\/(?!counter\/)/.test(to))).toEqual([]);
+/** Of functions/src, from the ground up: the core, what features share, the features, and what is derived from them. */
+const ROOMS = ["counter", "shared", "features", "deploy", undefined];
+
+describe("in the functions", () => {
+  const own = imports.filter(({ from, to }) =>
+    [from, to].every((file) => /^functions\/src\/.*(?<!\.test)\.ts$/.test(file)),
+  );
+  const roomOf = (file: string) => ROOMS.indexOf(/^functions\/src\/(\w+)\//.exec(file)?.[1]);
+
+  test("a file imports from its own floor, or a lower one", () => {
+    expect(own.length).toBeGreaterThan(200);
+    expect(own.filter(({ from, to }) => roomOf(to) > roomOf(from) || roomOf(to) < 0)).toEqual([]);
+  });
+
+  test("a feature imports only those that it needs", () => {
+    const featureOf = (file: string) => /^functions\/src\/features\/(\w+)\//.exec(file)?.[1];
+    for (const { name, needs = [] } of FEATURE_PLANS) {
+      const imported = own.filter(({ from }) => featureOf(from) === name).flatMap(({ to }) => featureOf(to) ?? []);
+      expect([name, ...needs], name).toEqual(expect.arrayContaining(imported));
+    }
+  });
 });
 
 test("a circle is found, however long", () => {

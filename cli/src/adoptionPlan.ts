@@ -2,9 +2,8 @@
  * What `adopt` does to a counter that was made by hand: `counters/{id}` with `num_shards`, and shards with `count` alone. Old clients
  * update these shards, and go on doing so.
  */
-import { BASE_SHARD, type DirectFields, isCount } from "../../core/src/index.ts";
+import { BASE_SHARD, type DirectFields, isCount, parseNumShards } from "../../core/src/index.ts";
 import { shardIndex } from "../../functions/src/decisions.ts";
-import { parseNumShards } from "../../functions/src/features/adopted/adoptedPlan.ts";
 
 /** A counter as it is stored. */
 export interface StoredCounter {

@@ -6,10 +6,9 @@
  */
 import type { CounterRef } from "../../admin/src/index.ts";
 import { counterDoc } from "../../admin/src/internal.ts";
-import { BASE_SHARD, isCount, SHARDS } from "../../core/src/index.ts";
+import { BASE_SHARD, isCount, parseNumShards, SHARDS } from "../../core/src/index.ts";
 import { parseCounter } from "../../functions/src/counter/counterDocument.ts";
 import { fold as foldShards } from "../../functions/src/counter/fold.ts";
-import { parseNumShards } from "../../functions/src/features/adopted/adoptedPlan.ts";
 import type { CommandContext } from "./commandContext.ts";
 import { describeTarget } from "./databaseTarget.ts";
 import { escapeControls } from "./escape.ts";

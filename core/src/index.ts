@@ -90,6 +90,7 @@ export {
   mirrorTarget,
   parseMirrors,
 } from "./mirror.ts";
+export { parseNumShards } from "./numShards.ts";
 export { type CounterObserver, observing } from "./observer.ts";
 export { type HasMark, OptimisticTotal, type OwnIncrement, type TotalRead, UNPUBLISHED } from "./optimisticTotal.ts";
 export {

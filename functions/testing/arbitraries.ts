@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { MAX_SHARDS } from "../../core/src/index.ts";
 import { MAX_TASK_DELAY } from "../src/counter/cause.ts";
 import { PHASES } from "../src/counter/phase.ts";
-import type { CounterConfig, Published } from "../src/counter/types.ts";
+import type { CorePublished, CounterConfig, Published } from "../src/counter/types.ts";
 import { DEFAULT_CONFIG } from "../src/deploy/defaultConfig.ts";
 import { parseConfig } from "../src/deploy/parameters.ts";
 
@@ -33,8 +33,8 @@ export const anyConfig: fc.Arbitrary<CounterConfig> = fc
     }),
   }));
 
-/** A counter after an ordinary publish, without further writes. */
-export const idle: Published = {
+/** A counter after an ordinary publish, without further writes, as far as the core goes. */
+export const coreIdle: CorePublished = {
   total: 42,
   directCount: 0,
   shardCount: 1,
@@ -50,19 +50,19 @@ export const idle: Published = {
   unusedSince: null,
   shardDocuments: 1,
   slowSince: null,
-  history: { hasMinute: false },
   malformedShards: [],
   counted: null,
-  windows: null,
-  stock: null,
-  adopted: { oldWrites: 0 },
-  regions: { exchangeAt: undefined },
 };
 
-const anyCount = fc.record({ until: fc.integer({ min: 1e12, max: 4e12 }), total: fc.integer() });
+/** The same with what features have in it. */
+export const idle: Published = {
+  ...coreIdle,
+  ...{ history: { hasMinute: false }, windows: null, stock: null },
+  ...{ adopted: { oldWrites: 0 }, regions: { exchangeAt: undefined } },
+};
 
-/** Any counter that a publish may leave. */
-export const anyCounter: fc.Arbitrary<Published> = fc
+/** Any counter that a publish may leave, as far as the core goes. */
+export const anyCorePublished: fc.Arbitrary<CorePublished> = fc
   .record({
     total: fc.oneof(fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true })),
     shardCount: fc.oneof(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: MAX_SHARDS })),
@@ -78,13 +78,8 @@ export const anyCounter: fc.Arbitrary<Published> = fc
     unusedFor: fc.option(fc.nat(86_400_000)),
     shardDocuments: fc.oneof(fc.nat(6), fc.integer({ min: 0, max: MAX_SHARDS })),
     slowSince: fc.option(fc.integer({ min: 1e12, max: 4e12 })),
-    history: fc.record({ hasMinute: fc.boolean() }),
     malformedShards: fc.array(fc.string(), { maxLength: 2 }),
     counted: fc.constant(null),
-    regions: fc.constant({ exchangeAt: undefined }),
-    stock: fc.constant(null),
-    adopted: fc.constant({ oldWrites: 0 }),
-    windows: fc.option(fc.record({ timeZone: fc.string(), day: anyCount, week: anyCount, month: anyCount })),
   })
   .map(({ polledAfter, calmFor, unusedFor, ...counter }) => ({
     ...counter,
@@ -92,4 +87,19 @@ export const anyCounter: fc.Arbitrary<Published> = fc
     nextPollAt: counter.phase === "idle" ? null : counter.asOf + polledAfter,
     calmSince: calmFor === null ? null : counter.asOf - calmFor,
     unusedSince: unusedFor === null ? null : counter.asOf - unusedFor,
+  }));
+
+const anyCount = fc.record({ until: fc.integer({ min: 1e12, max: 4e12 }), total: fc.integer() });
+
+/** The same with what features have in it. */
+export const anyCounter: fc.Arbitrary<Published> = fc
+  .record({
+    core: anyCorePublished,
+    history: fc.record({ hasMinute: fc.boolean() }),
+    windows: fc.option(fc.record({ timeZone: fc.string(), day: anyCount, week: anyCount, month: anyCount })),
+  })
+  .map(({ core, ...features }) => ({
+    ...core,
+    ...features,
+    ...{ stock: null, adopted: { oldWrites: 0 }, regions: { exchangeAt: undefined } },
   }));

@@ -11,11 +11,11 @@ import {
   directCountOf,
   FAILED_PRECONDITION,
   ITEM_COUNTS,
+  parseNumShards,
   parseSource,
   SHARDS,
   VISITORS,
 } from "../../../core/src/index.ts";
-import { parseNumShards } from "../../../functions/src/features/adopted/adoptedPlan.ts";
 import type { CommandContext } from "../commandContext.ts";
 import { toCommandError } from "../commandError.ts";
 import type { CounterSample, Drift, SampledCounter, Waiting } from "./counterFacts.ts";

@@ -1,31 +1,20 @@
 import fc from "fast-check";
 import { type DocumentSnapshot, Timestamp } from "firebase-admin/firestore";
 import { describe, expect, test } from "vitest";
-import { anyCounter, idle } from "../../testing/arbitraries.ts";
-import { DEFAULT_CONFIG } from "../deploy/defaultConfig.ts";
-import { FEATURES } from "../features/features.ts";
-import { historyStateOf } from "../features/history/history.ts";
+import { anyCorePublished as anyCounter, coreIdle as idle } from "../../testing/arbitraries.ts";
 import { MAX_TASK_DELAY } from "./cause.ts";
 import { parseCounter, serializeCounter } from "./counterDocument.ts";
 import { toTimestamp } from "./fields.ts";
 import { toMillis } from "./time.ts";
-import type { Contribution, CounterState, Published } from "./types.ts";
+import type { Published } from "./types.ts";
 
 const snapshot = (document: object) =>
   ({ get: (field: string) => (document as Record<string, unknown>)[field] }) as unknown as DocumentSnapshot;
-const parse = (document: object) => parseCounter(snapshot(document), FEATURES).published;
+const parse = (document: object) => parseCounter(snapshot(document), []).published;
 const polled: Published = { ...idle, phase: "cooling", nextPollAt: idle.asOf + 600_000, shardDocuments: 3 };
 /** As a publish stores it. */
-const store = (published: Published): Record<string, unknown> => {
-  const state = { ref: { id: "likes:post42" }, published: undefined } as CounterState;
-  const config = { ...DEFAULT_CONFIG, mirrors: [] };
-  return Object.assign(
-    serializeCounter("likes:post42", published, toTimestamp(published.asOf)),
-    ...FEATURES.filter(({ name }) => name !== "mirrors").map(
-      (feature) => (feature.contribute?.(state, published, config) as Contribution | undefined)?.fields,
-    ),
-  );
-};
+const store = (published: Published): Record<string, unknown> =>
+  serializeCounter("likes:post42", published, toTimestamp(published.asOf));
 
 describe("a counter document", () => {
   test("is parsed to what was published", () => {
@@ -50,28 +39,6 @@ describe("a counter document", () => {
     expect(store(idle)).toMatchObject({ countedCollection: null, growing: false });
   });
 
-  test("is kept in the history without what only the functions use", () => {
-    fc.assert(
-      fc.property(anyCounter, (counter) => {
-        const { total, shardCount, writes, rate, publishes, asOf, windows } = store(counter);
-        expect(historyStateOf(counter)).toEqual({ total, shardCount, writes, rate, publishes, asOf, windows });
-      }),
-    );
-  });
-
-  test.each<[what: string, windows: unknown, parsed: unknown]>([
-    ["is missing", undefined, null],
-    ["is a text", "today", null],
-    ["has no time zone", { day: { until: new Timestamp(1, 0), total: 5 } }, null],
-    [
-      "has no week, and no number for the month",
-      { timeZone: "UTC", day: { until: new Timestamp(1, 0), total: 5 }, month: { until: 5, total: Number.NaN } },
-      { timeZone: "UTC", day: { until: 1_000, total: 5 }, week: { until: 0, total: 0 }, month: { until: 0, total: 0 } },
-    ],
-  ])("begins windows again where a server has damaged them: the map %s", (_what, windows, parsed) => {
-    expect(parse({ ...store(idle), windows })?.windows).toEqual(parsed);
-  });
-
   test.each<[countedCollection: unknown, countReads: unknown, parsed: unknown]>([
     ["posts", 42, { path: "posts", reads: 42 }],
     ["posts", undefined, { path: "posts", reads: 0 }],
@@ -90,7 +57,7 @@ describe("a counter document", () => {
     ["5", 0],
     [undefined, undefined],
   ])("is adjusted by numbers alone: %s", (adjusted, parsed) => {
-    expect(parseCounter(snapshot({ ...store(idle), adjusted }), FEATURES).adjusted).toBe(parsed);
+    expect(parseCounter(snapshot({ ...store(idle), adjusted }), []).adjusted).toBe(parsed);
   });
 
   test.each<[why: string, asOf: unknown]>([
@@ -146,7 +113,7 @@ describe("a counter document", () => {
 describe("a reservation", () => {
   const until = toTimestamp(idle.asOf + 1_000);
   const reservation = (value: unknown, document: object = store(idle)) =>
-    parseCounter(snapshot({ ...document, reservation: value }), FEATURES).reservation;
+    parseCounter(snapshot({ ...document, reservation: value }), []).reservation;
 
   test("is parsed, also for a counter that was never published", () => {
     expect(reservation({ shards: 40, until })).toEqual({ shards: 40, until: idle.asOf + 1_000 });

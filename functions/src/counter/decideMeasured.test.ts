@@ -171,36 +171,6 @@ test.each([
   expect(inWords(decide({ at: T + 410_000, isPoll: true }, known, T + 601_000, 0, defaults))).toBe(expected);
 });
 
-test("a quiet bounded counter folds the shards beyond its reservation, and none that holds stock", () => {
-  const until = T + 3_600_000;
-  const cooling: Published = { ...(situations.cooling as Published), total: 80, shardCount: 3, shardDocuments: 4 };
-  const cause: Cause = { at: T + 410_000, isPoll: true };
-  const step = (shards: readonly string[]) => {
-    const stocked = shards.map((id) => ({ ...shard(id), count: Number(id) < 3 ? 20 : 0 }));
-    const measurement = measured(cooling, T + 601_000, { documents: shards.length, shards: stocked });
-    const known = { previous: cooling, measurement, stock: { isBounded: true }, reservation: { shards: 3, until } };
-    return inWords(decide(cause, known, T + 601_000, 0, defaults));
-  };
-  expect(step(["0", "1", "2", "3"])).toBe("fold from 3");
-  expect(step(["0", "1", "2"])).toBe("publish cooling of 3, poll 611");
-});
-
-test.each([true, false])("a bounded counter keeps units where they are, if its shards were listed: %s", (isListed) => {
-  const documents = isListed ? 4 : 300;
-  const cooling: Published = {
-    ...(situations.cooling as Published),
-    shardCount: 3,
-    shardDocuments: documents,
-    calmSince: T,
-  };
-  const shards = ["0", "1", "2", "3"].map((id) => ({ ...shard(id), count: 1_000 }));
-  const measurement = measured(cooling, T + 601_000, isListed ? { documents, shards } : { documents });
-  const reservation = { shards: 3, until: T + 3_600_000 };
-  const known = { previous: cooling, measurement, stock: { isBounded: true }, reservation, isPrepared: true };
-  const step = decide({ at: T + 410_000, isPoll: true }, known, T + 601_000, 0, defaults);
-  expect(step).toMatchObject({ do: "fold", fromIndex: 3, onlyEmpty: isListed });
-});
-
 test("a poll folds what is beyond the shard count when the cool-down is over; an event, or another poll, leaves it to one at once", () => {
   const [at, asOf] = [T + 10_000, T + 10_500];
   const step = (unusedSince: number | null, cause: Cause = { at, isPoll: true }, found: Partial<Measurement> = {}) => {

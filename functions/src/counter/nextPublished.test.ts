@@ -154,15 +154,3 @@ describe("a counter that counts a collection", () => {
     });
   });
 });
-
-test("what a reset has cancelled in the total reaches the other regions, since it is in the sums of today", () => {
-  const previous = { ...idle, regions: { exchangeAt: T - 60_000 } };
-  const config = { ...defaults, regions: { own: "us", others: [], exchangeInterval: 1_000 } };
-  const exchangesAfter = (adjusted: number) => {
-    const measurement = measured(idle, T + 60_000, { total: idle.total, writes: idle.writes + 2 });
-    const known = { previous, adjusted, measurement };
-    const step = decide({ at: T + 60_000, isPoll: false }, known, T + 60_000, 0, config);
-    return step.do === "publish" && step.tasks.some(({ kind }) => kind === "exchange");
-  };
-  expect([exchangesAfter(-5), exchangesAfter(0)]).toEqual([true, false]);
-});

@@ -14,8 +14,8 @@ import {
 } from "firebase-functions/v2/firestore";
 import type { Backend } from "../counter/backend.ts";
 import type { CounterTask } from "../counter/cause.ts";
-import { keepBodies } from "../features/ingest/requestBody.ts";
 import type { DocumentEvent, DocumentTrigger, Feature } from "../shared/feature.ts";
+import { keepBodies } from "../shared/requestBody.ts";
 import { createBackend } from "./backend.ts";
 import { defineWhereRun, sdk } from "./coldStart.ts";
 import { onDiscovery } from "./discovery.ts";

@@ -19,6 +19,8 @@ export type Settings = Omit<CounterConfig, "plans">;
 
 /** The pure half of a feature. `Work` is what it may have to do before a publish. */
 export interface FeaturePlan<Name extends string = string, Work = unknown> extends PublishPlan<Name, Work> {
+  /** The features whose settings, tasks or files it uses. */
+  readonly needs?: readonly string[];
   readonly parameters?: Parameters;
   /**
    * What the parameters set: for the feature itself, and what it changes in the settings of those before it in the list.

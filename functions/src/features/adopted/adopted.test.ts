@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { parseNumShards } from "../../../../core/src/index.ts";
 import { idle } from "../../../testing/arbitraries.ts";
 import { inWords, measured, situations, T } from "../../../testing/situations.ts";
 import type { Cause } from "../../counter/cause.ts";
@@ -9,7 +10,7 @@ import { planPublish } from "../../counter/nextPublished.ts";
 import { shardSettingsOf } from "../../counter/shardSettings.ts";
 import type { CounterConfig, Published } from "../../counter/types.ts";
 import { DEFAULT_CONFIG as defaults } from "../../deploy/defaultConfig.ts";
-import { parseNumShards, withOldWrites } from "./adoptedPlan.ts";
+import { withOldWrites } from "./adoptedPlan.ts";
 
 const configured = (adopted: boolean): CounterConfig => ({
   ...defaults,

@@ -1,9 +1,10 @@
 /** Adopted counters: `num_shards`, which old clients need and the functions only read, and `oldWrites`. */
+import { parseNumShards } from "../../../../core/src/index.ts";
 import { finite } from "../../counter/fields.ts";
 import { TRIGGER_SHARDS } from "../../counter/shards.ts";
 import { createShardHandler } from "../../counter/wake.ts";
 import { defineFeature } from "../../shared/feature.ts";
-import { adoptedPlan, parseNumShards } from "./adoptedPlan.ts";
+import { adoptedPlan } from "./adoptedPlan.ts";
 
 export const adopted = defineFeature({
   ...adoptedPlan,

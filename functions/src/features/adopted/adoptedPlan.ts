@@ -7,7 +7,6 @@
  * - `writes` of the shards does not tell how often old clients have written. What `count` has gained beyond it does.
  * - What was counted before the first publish is in no window: it may be years old.
  */
-import { MAX_SHARDS } from "../../../../core/src/index.ts";
 import { shardTotalOf } from "../../counter/direct.ts";
 import type { Measurement } from "../../counter/measurement.ts";
 import { toMillis } from "../../counter/time.ts";
@@ -77,11 +76,6 @@ export const adoptedPlan = {
     oldWrites: oldWrites ?? previous?.adopted?.oldWrites ?? 0,
   }),
 } satisfies FeaturePlan<"adopted">;
-
-/** `num_shards` of a counter document, if it is one that an old client can use. */
-export function parseNumShards(value: unknown): number | undefined {
-  return Number.isInteger(value) && Number(value) >= 1 && Number(value) <= MAX_SHARDS ? Number(value) : undefined;
-}
 
 /**
  * What the writes of old clients correct in a sum of the shards. Each is taken to add 1, as the recipe's rules demand, so that larger

@@ -4,6 +4,7 @@ import { FIELDS, mirrorsOf } from "../mirrors/mirrorsPlan.ts";
 
 export const bridgePlan = {
   name: "bridge",
+  needs: ["mirrors"],
   documented: { "[Google's extension](migration.md)": "BRIDGE" },
   parameters: {
     BRIDGE: {

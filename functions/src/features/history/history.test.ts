@@ -1,8 +1,13 @@
 import fc from "fast-check";
+import type { DocumentSnapshot } from "firebase-admin/firestore";
 import { describe, expect, test } from "vitest";
 import { anyConfig, anyCounter, idle } from "../../../testing/arbitraries.ts";
+import { COUNTER, NEXT, publishing } from "../../../testing/publishing.ts";
+import { serializeCounter } from "../../counter/counterDocument.ts";
+import { toTimestamp } from "../../counter/fields.ts";
 import type { CounterConfig, Published } from "../../counter/types.ts";
 import { DEFAULT_CONFIG } from "../../deploy/defaultConfig.ts";
+import { history, historyStateOf } from "./history.ts";
 import { historyWrites, isMinuteInHistory } from "./historyPlan.ts";
 
 const defaults: CounterConfig = { ...DEFAULT_CONFIG, history: { ...DEFAULT_CONFIG.history, groups: "all" } };
@@ -82,4 +87,34 @@ describe("a minute gets a point in the history", () => {
   ])("if %s: %j", (_why, expected, previous, rate) => {
     expect(isMinuteInHistory(previous, { rate, asOf: at("21T14:05:30") }, defaults)).toBe(expected);
   });
+});
+
+test("the state that a publish replaces is written in its commit", async () => {
+  const before = { ...idle, total: 41, asOf: NEXT.asOf - 3_600_000 };
+  const { commits } = await publishing({ features: [history], published: before, config: defaults });
+  const [[counter, kept] = []] = commits;
+  expect([commits.length, counter?.[1]]).toEqual([1, COUNTER]);
+  expect(kept).toMatchObject([
+    ...["set", `${COUNTER}/tallyHistory/hours-2023-11-14`],
+    ...[{ points: { 21: { total: 41 } } }, { merge: true }],
+  ]);
+});
+
+test("a state is kept without what only the functions use", () => {
+  fc.assert(
+    fc.property(anyCounter, (counter) => {
+      const { total, shardCount, writes, rate, publishes, asOf } = serializeCounter(
+        "a",
+        counter,
+        toTimestamp(counter.asOf),
+      );
+      const { windows: _, ...kept } = historyStateOf(counter);
+      expect(kept).toEqual({ total, shardCount, writes, rate, publishes, asOf });
+    }),
+  );
+});
+
+test("a damaged mark of its minute is none", () => {
+  for (const wrong of [undefined, null, "true", 1])
+    expect(history.parse?.({ get: () => wrong } as unknown as DocumentSnapshot)).toEqual({ hasMinute: false });
 });

@@ -32,6 +32,7 @@ declare module "../../counter/types.ts" {
 
 export const historyPlan = {
   name: "history",
+  needs: ["windows"],
   parameters: {
     HISTORY: {
       ...GROUPS,

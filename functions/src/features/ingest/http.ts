@@ -20,6 +20,7 @@ import { isEmptyList } from "../../shared/counterList.ts";
 import type { HttpRequest } from "../../shared/feature.ts";
 import { addressOf, createAddressLimit, createLimit } from "../../shared/rateLimit.ts";
 import { Refusal, tooMany } from "../../shared/refusal.ts";
+import { readBody } from "../../shared/requestBody.ts";
 import {
   type BatchLimits,
   chargeOf,
@@ -38,7 +39,6 @@ import {
   MAX_SUM_SECONDS,
   MOST_EVENTS,
 } from "./parseIngestConfig.ts";
-import { readBody } from "./requestBody.ts";
 
 /** How long a browser may remember the answer to a preflight request: a day. */
 const PREFLIGHT_SECONDS = 86_400;

@@ -15,6 +15,7 @@ const NO_TOPIC = "none";
 
 export const ingestPlan = {
   name: "ingest",
+  needs: ["visitors", "items", "eventLog"],
   documented: {
     "[events by HTTP](events.md)": "INGEST_COUNTERS",
     "[events by Pub/Sub](events.md#by-pubsub)": "INGEST_TOPIC",

@@ -3,5 +3,6 @@ import type { FeaturePlan } from "../../shared/feature.ts";
 
 export const reconcilePlan = {
   name: "reconcile",
+  needs: ["collections"],
   roles: [{ role: "roles/eventarc.publisher", if: "EVENTARC_CHANNEL", to: "publish drift events" }],
 } satisfies FeaturePlan<"reconcile">;

@@ -1,5 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { idle } from "../../../testing/arbitraries.ts";
+import { measured, T } from "../../../testing/situations.ts";
+import { decide } from "../../counter/decide.ts";
+import { DEFAULT_CONFIG as defaults } from "../../deploy/defaultConfig.ts";
 import { isExchangeLost, isOverdue, missedExchangeAt, nextExchangeAt } from "./regionsPlan.ts";
 
 const config = { exchangeInterval: 1_000 };
@@ -53,4 +57,16 @@ describe("an exchange is lost", () => {
     expect(isExchangeLost(published, { total: 9, asOf: 300 })).toBe(false);
     expect(isExchangeLost({ total: 0, asOf: 200 }, undefined)).toBe(false);
   });
+});
+
+test("what a reset has cancelled in the total reaches the other regions, since it is in the sums of today", () => {
+  const previous = { ...idle, regions: { exchangeAt: T - 60_000 } };
+  const config = { ...defaults, regions: { own: "us", others: [], exchangeInterval: 1_000 } };
+  const exchangesAfter = (adjusted: number) => {
+    const measurement = measured(idle, T + 60_000, { total: idle.total, writes: idle.writes + 2 });
+    const known = { previous, adjusted, measurement };
+    const step = decide({ at: T + 60_000, isPoll: false }, known, T + 60_000, 0, config);
+    return step.do === "publish" && step.tasks.some(({ kind }) => kind === "exchange");
+  };
+  expect([exchangesAfter(-5), exchangesAfter(0)]).toEqual([true, false]);
 });

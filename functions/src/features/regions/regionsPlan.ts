@@ -36,6 +36,7 @@ declare module "../../counter/types.ts" {
 
 export const regionsPlan = {
   name: "regions",
+  needs: ["windows", "visitors"],
   documented: { "[several regions](regions.md)": "REGIONS" },
   parameters: {
     REGIONS: {

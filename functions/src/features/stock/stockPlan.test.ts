@@ -2,8 +2,11 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { MAX_STOCK_SHARDS, MAX_TAKE } from "../../../../core/src/index.ts";
 import { runs } from "../../../../core/testing/runs.ts";
-import { shard } from "../../../testing/situations.ts";
+import { inWords, measured, shard, situations, T } from "../../../testing/situations.ts";
+import type { Cause } from "../../counter/cause.ts";
+import { decide } from "../../counter/decide.ts";
 import { shardSettingsOf } from "../../counter/shardSettings.ts";
+import type { Published } from "../../counter/types.ts";
 import { DEFAULT_CONFIG as defaults } from "../../deploy/defaultConfig.ts";
 import { planTransfers, stockIn } from "./stockPlan.ts";
 
@@ -85,4 +88,34 @@ describe("for any stock", () => {
       const gets = new Set(transfers.flatMap(({ to }) => Object.keys(to)));
       expect(transfers.some(({ from }) => gets.has(from.id))).toBe(false);
     }));
+});
+
+test("a quiet bounded counter folds the shards beyond its reservation, and none that holds stock", () => {
+  const until = T + 3_600_000;
+  const cooling: Published = { ...(situations.cooling as Published), total: 80, shardCount: 3, shardDocuments: 4 };
+  const cause: Cause = { at: T + 410_000, isPoll: true };
+  const step = (shards: readonly string[]) => {
+    const stocked = shards.map((id) => ({ ...shard(id), count: Number(id) < 3 ? 20 : 0 }));
+    const measurement = measured(cooling, T + 601_000, { documents: shards.length, shards: stocked });
+    const known = { previous: cooling, measurement, stock: { isBounded: true }, reservation: { shards: 3, until } };
+    return inWords(decide(cause, known, T + 601_000, 0, defaults));
+  };
+  expect(step(["0", "1", "2", "3"])).toBe("fold from 3");
+  expect(step(["0", "1", "2"])).toBe("publish cooling of 3, poll 611");
+});
+
+test.each([true, false])("a bounded counter keeps units where they are, if its shards were listed: %s", (isListed) => {
+  const documents = isListed ? 4 : 300;
+  const cooling: Published = {
+    ...(situations.cooling as Published),
+    shardCount: 3,
+    shardDocuments: documents,
+    calmSince: T,
+  };
+  const shards = ["0", "1", "2", "3"].map((id) => ({ ...shard(id), count: 1_000 }));
+  const measurement = measured(cooling, T + 601_000, isListed ? { documents, shards } : { documents });
+  const reservation = { shards: 3, until: T + 3_600_000 };
+  const known = { previous: cooling, measurement, stock: { isBounded: true }, reservation, isPrepared: true };
+  const step = decide({ at: T + 410_000, isPoll: true }, known, T + 601_000, 0, defaults);
+  expect(step).toMatchObject({ do: "fold", fromIndex: 3, onlyEmpty: isListed });
 });

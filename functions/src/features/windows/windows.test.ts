@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { Timestamp } from "firebase-admin/firestore";
 import { describe, expect, test } from "vitest";
 import type { CounterWindows } from "../../../../core/src/index.ts";
 import { idle } from "../../../testing/arbitraries.ts";
@@ -7,6 +8,7 @@ import { decide } from "../../counter/decide.ts";
 import { planPublish } from "../../counter/nextPublished.ts";
 import type { CounterConfig, Published } from "../../counter/types.ts";
 import { DEFAULT_CONFIG } from "../../deploy/defaultConfig.ts";
+import { parseWindows } from "./windows.ts";
 import { nextWindows, windowEnds } from "./windowsPlan.ts";
 
 const defaults: CounterConfig = { ...DEFAULT_CONFIG, windows: { groups: "all", timeZone: "UTC" } };
@@ -125,4 +127,17 @@ describe("I11: a publish counts in the windows of its instant", () => {
       8,
     );
   });
+});
+
+test.each<[what: string, windows: unknown, parsed: unknown]>([
+  ["is missing", undefined, null],
+  ["is a text", "today", null],
+  ["has no time zone", { day: { until: new Timestamp(1, 0), total: 5 } }, null],
+  [
+    "has no week, and no number for the month",
+    { timeZone: "UTC", day: { until: new Timestamp(1, 0), total: 5 }, month: { until: 5, total: Number.NaN } },
+    { timeZone: "UTC", day: { until: 1_000, total: 5 }, week: { until: 0, total: 0 }, month: { until: 0, total: 0 } },
+  ],
+])("begins windows again where a server has damaged them: the map %s", (_what, windows, parsed) => {
+  expect(parseWindows(windows)).toEqual(parsed);
 });

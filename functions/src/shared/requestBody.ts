@@ -7,9 +7,9 @@
  */
 import { subscribe } from "node:diagnostics_channel";
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
-import type { Millis } from "../../counter/time.ts";
-import type { HttpRequest } from "../../shared/feature.ts";
-import { Refusal } from "../../shared/refusal.ts";
+import type { Millis } from "../counter/time.ts";
+import type { HttpRequest } from "./feature.ts";
+import { Refusal } from "./refusal.ts";
 
 /** A body that takes longer is given up, so that slow senders do not hold requests. */
 const BODY_TIMEOUT: Millis = 10_000;
