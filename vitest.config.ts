@@ -23,7 +23,7 @@ const WITHOUT_EMULATORS = [
 const IN_FUNCTIONS_EMULATOR = ["test/packaging/doctor.test.ts", "test/docs/cli.test.ts"];
 
 /** Each starts what it needs itself: a suite, or a rehearsal of a deployment. */
-const PACKAGING = "test/packaging/{emulatorImport,kit,rehearsal,setup,upgrade}.test.ts";
+const PACKAGING = "test/packaging/{emulatorImport,kit,rehearsal,setup,upgrade,withoutFeature}.test.ts";
 
 /** Models of Firestore, which change rarely, and the test of an app, whose project is the default one. */
 const TOOLS = ["test/simulation/emulator/*.test.ts", "test/testkit/governor.test.ts", "test/examples/appTest.test.ts"];

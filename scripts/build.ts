@@ -9,14 +9,13 @@ import { promisify } from "node:util";
 import { type BuildOptions, build, type Metafile, type Plugin } from "esbuild";
 import { build as bundlePage } from "vite";
 import { isUpToDate, recordBuild } from "./buildRecord.ts";
+import { BUNDLE, bundleFunctions } from "./bundleFunctions.ts";
 import { ENTRIES } from "./entries.ts";
 
 process.chdir(fileURLToPath(new URL("..", import.meta.url)));
 
 const updateApi = process.argv.filter((word) => word === "--update-api");
 if (updateApi.length === 0 && isUpToDate()) process.exit();
-
-const shared = { bundle: true, format: "esm", sourcemap: true, logLevel: "warning" } as const;
 
 /**
  * The CLI is one file, and `firebase-admin` may be missing: then it says so. A static import would fail before any of its
@@ -84,7 +83,7 @@ recordBuild();
 async function buildCode(): Promise<void> {
   const [cli] = await Promise.all([
     build({
-      ...shared,
+      ...BUNDLE,
       entryPoints: ["cli/src/index.ts"],
       outfile: "client/dist/cli.js",
       platform: "node",
@@ -102,15 +101,7 @@ async function buildCode(): Promise<void> {
     }),
     ...Object.entries(ENTRIES).map(([entry, folder]) => buildModule(entry, `${folder}/index.ts`)),
     ...LOADED_LATER.map((name) => buildModule(name, `client/src/web/${name}.ts`)),
-    build({
-      ...shared,
-      entryPoints: ["functions/src/index.ts"],
-      outfile: "functions/lib/index.js",
-      // What functions/package.json depends on.
-      external: ["@google-cloud/*", "firebase-admin/*", "firebase-functions", "firebase-functions/*"],
-      platform: "node",
-      target: "node22",
-    }),
+    bundleFunctions(process.cwd()),
   ]);
   writeFileSync("client/dist/cli.licenses.txt", licensesOf(cli.metafile));
   // The page takes the client as it is shipped.
@@ -135,7 +126,7 @@ async function run(program: string, ...args: string[]): Promise<void> {
  */
 async function buildModule(name: string, source: string): Promise<void> {
   const options = {
-    ...shared,
+    ...BUNDLE,
     entryPoints: [source],
     external: ["firebase/*", "firebase-admin/*", "firestore-tally", "react", "node:*"],
     target: "es2022",

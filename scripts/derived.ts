@@ -127,18 +127,24 @@ function checkOf(parameter: Parameter): ReturnType<typeof patternOf> {
 
 // The tables
 
-const ORDER = Object.keys(PARAMETERS);
-
 function withTables(text: string): string {
   return text.replaceAll(/(?:^\|.*\|\n)+/gm, (table) => {
     const rows = table.trimEnd().split("\n").map(cellsOf);
     const [heading = [], , ...body] = rows;
     if (heading[0] === "feature") return tableOf([heading, ...featureRows()]);
     if (heading[0] !== "parameter") return table;
-    const inTable = body.map(([name = ""]) => name.replaceAll("`", ""));
-    const names = [...inTable].sort((one, other) => ORDER.indexOf(one) - ORDER.indexOf(other));
-    return tableOf([heading, ...names.map((name) => parameterRow(name, heading.length))]);
+    // The row of a new parameter is written by hand, with its name alone; the row of one that is gone goes.
+    const rowsOfTable = body.flatMap(([name = ""]) => {
+      const parameter = PARAMETERS[name.replaceAll("`", "")];
+      return parameter ? [[name, defaultInTable(parameter), parameter.accepted, parameter.setIf ?? ""]] : [];
+    });
+    const sorted = rowsOfTable.sort(([one = ""], [other = ""]) => placeOf(one) - placeOf(other));
+    return tableOf([heading, ...sorted.map((row) => row.slice(0, heading.length))]);
   });
+}
+
+function placeOf(nameInTable: string): number {
+  return Object.keys(PARAMETERS).indexOf(nameInTable.replaceAll("`", ""));
 }
 
 function cellsOf(row: string): string[] {
@@ -146,13 +152,6 @@ function cellsOf(row: string): string[] {
     .slice(1, -1)
     .split(/(?<!\\)\|/)
     .map((cell) => cell.trim());
-}
-
-function parameterRow(name: string, columns: number): string[] {
-  const parameter = PARAMETERS[name];
-  if (!parameter) throw new Error(`docs/configuration.md has a parameter ${name}, which no feature has: take it out`);
-  const { accepted, setIf = "" } = parameter;
-  return [`\`${name}\``, defaultInTable(parameter), accepted, setIf].slice(0, columns);
 }
 
 function defaultInTable({ default: value, range }: Parameter): string {

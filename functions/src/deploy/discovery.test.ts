@@ -8,11 +8,6 @@ const discovery = { FUNCTIONS_CONTROL_API: "true" };
 test.each([
   [{ LOCATION: "eur3" }, 'LOCATION is "eur3"; set it to europe-west1, the region of functions that is nearest'],
   [{ LOCATION: "europe" }, "a region of functions, such as us-central1"],
-  [
-    { INGEST_ORIGINS: "https://example.com/" },
-    'INGEST_ORIGINS is "https://example.com/"; set it to "https://example.com", without a path',
-  ],
-  [{ INGEST_COUNTERS: "/views:(/" }, 'INGEST_COUNTERS is "/views:(/"; set it to ids of counters'],
   [{ MIN_SHARDS: "0" }, "counter/invalid-config: "],
   [{ SHRINK_COOLDOWN_SECONDS: "5" }, "counter/invalid-config: "],
   [{ SERVICE_ACCOUNT: "tally@" }, 'SERVICE_ACCOUNT is "tally@"; set it to the whole email'],

@@ -1,4 +1,5 @@
 /** The functions of a deployment, by name: those of the counter, and of each feature. */
+import type { TaskKinds } from "../counter/cause.ts";
 import type { FunctionPlan } from "../shared/feature.ts";
 import { PARAMETERS, PLANS } from "./parameters.ts";
 
@@ -29,7 +30,7 @@ export function isAskedFor(
 }
 
 /** The function, and so the queue, that runs the tasks of each kind: many tasks of a feature delay no measurement. */
-export const FUNCTION_OF_TASK: ReadonlyMap<string, string> = new Map(
+export const FUNCTION_OF_TASK: ReadonlyMap<keyof TaskKinds, string> = new Map(
   PLANS.flatMap(({ functions = {} }) => Object.entries(functions)).flatMap(([name, { trigger }]) =>
     trigger.on === "task" ? trigger.kinds.map((kind) => [kind, name] as const) : [],
   ),

@@ -8,7 +8,7 @@ import { counterPlan } from "./counterPlan.ts";
 export const PLANS: readonly FeaturePlan[] = [counterPlan, ...FEATURE_PLANS];
 
 /** Those that decide what is counted, and how: in this order they are asked for. */
-export const COUNTING_PARAMETERS: Parameters = Object.fromEntries(
+const COUNTING_PARAMETERS: Parameters = Object.fromEntries(
   PLANS.flatMap(({ parameters = {} }) => Object.entries(parameters)),
 );
 

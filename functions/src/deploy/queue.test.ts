@@ -2,6 +2,7 @@ import fc from "fast-check";
 import type { Functions } from "firebase-admin/functions";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { CounterTask, Schedule } from "../counter/cause.ts";
+import { FUNCTION_OF_TASK } from "./functions.ts";
 import { cloudTasks, timers } from "./queue.ts";
 
 describe("timers", () => {
@@ -92,14 +93,7 @@ describe("Cloud Tasks", () => {
     .record({
       counterId: ids,
       due: fc.oneof(fc.nat(11), fc.nat()),
-      kind: fc.constantFrom<CounterTask["kind"][]>(
-        "poll",
-        "followUp",
-        "mergeVisitors",
-        "mergeItems",
-        "exchange",
-        "exchangeVisitors",
-      ),
+      kind: fc.constantFrom(...FUNCTION_OF_TASK.keys()),
       failing: fc.constantFrom({}, { failingSince: 1 }, { failingSince: 2 }),
     })
     .map(({ failing, ...task }): CounterTask => ({ ...task, ...failing }));

@@ -9,8 +9,6 @@ export interface CounterList {
   readonly patterns: readonly RegExp[];
 }
 
-export const NO_COUNTERS: CounterList = { ids: new Set(), groups: new Set(), patterns: [] };
-
 /** Commas that no slash encloses. Ids have no slash. */
 const SEPARATORS = /,(?=[^/]*(?:\/[^/]*\/[^/]*)*$)/;
 

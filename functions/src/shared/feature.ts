@@ -1,6 +1,6 @@
 /**
- * What a feature is: one object that says all of it. Functions, queues, parameters, the sweep, the manifest of the extension and the tables of
- * docs/configuration.md are derived from the list of these objects (features/features.ts).
+ * What a feature is: one object with its parameters, functions and tasks, and its part of a publish. The functions that are deployed, queues,
+ * the sweep, the manifest of the extension and the tables of docs/configuration.md are derived from the list (features/features.ts).
  *
  * A feature has a pure half, its plan, which pages and simulators use without Firebase, and the other half, which needs Firestore. What a
  * function needs only when it is called, such as a client of Pub/Sub, is imported then.

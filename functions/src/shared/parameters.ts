@@ -1,6 +1,6 @@
 /**
- * The parameters of a deployment, as data. Whoever needs them takes them from here: the Firebase CLI, the manifest of the extension, the
- * tables of docs/configuration.md, `doctor`.
+ * The parameters of a deployment, as data: for the Firebase CLI, the manifest of the extension, the tables of docs/configuration.md and
+ * `doctor`.
  */
 import { CounterError } from "../../../core/src/index.ts";
 
