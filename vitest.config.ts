@@ -45,7 +45,7 @@ export default defineConfig({
           testTimeout: 30_000,
           hookTimeout: 30_000,
           include: [
-            "{core,client,admin,functions,costs,cli,web}/src/**/*.test.ts",
+            "{core,client,firestore,admin,functions,costs,cli,web}/src/**/*.test.ts",
             "client/*.test.ts",
             "{bench,testkit,scripts}/**/*.test.ts",
             ...WITHOUT_EMULATORS,

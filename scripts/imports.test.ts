@@ -6,7 +6,8 @@ import { allImports, DRAWING, draw, findCircle, folderImports, folderOf } from "
 /** From the ground up. A folder imports from lower floors only. */
 const FLOORS = [
   ["core"],
-  ["client", "admin", "mobile"],
+  ["client", "firestore", "mobile"],
+  ["admin"],
   ["functions"],
   ["costs", "site"],
   ["cli", "web"],

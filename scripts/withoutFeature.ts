@@ -36,7 +36,7 @@ const PARTS: Readonly<Record<string, Parts>> = {
 };
 
 /** What counts: the code of servers and of the functions, what both share, and the client. */
-const CODE = ["core", "admin", "client", "functions"];
+const CODE = ["core", "firestore", "admin", "client", "functions"];
 
 /** Tests that say of each feature what it adds. */
 const ABOUT_ALL = ["config", "deployment", "manifest"].map((name) => `functions/src/deploy/${name}.test.ts`);

@@ -13,10 +13,9 @@ import type {
   QueryDocumentSnapshot,
 } from "firebase-admin/firestore";
 import { CounterError, DEFAULT_COLLECTION, ENTRIES, isPreconditionFailure, validName } from "../../core/src/index.ts";
+import { retry, unchanged } from "../../firestore/src/index.ts";
 import { type Counter, firestoreOf, newCounter } from "./counter.ts";
 import { undoEntry } from "./increment.ts";
-import { unchanged } from "./precondition.ts";
-import { retry } from "./retry.ts";
 
 /** Options of {@link undoIncrementsOf} and {@link moveIncrements}. */
 export interface AccountIncrementsOptions {

@@ -14,9 +14,8 @@ import {
   overflow,
   sumOfCounts,
 } from "../../core/src/index.ts";
+import { backoff, retry, throwIfAborted } from "../../firestore/src/index.ts";
 import { type CounterRef, counterDoc, shardDoc } from "./counter.ts";
-import { backoff, retry } from "./retry.ts";
-import { throwIfAborted } from "./signal.ts";
 
 /** The sum of listed shards. */
 export function sumOf(shards: QuerySnapshot): number {

@@ -8,10 +8,9 @@
  */
 import { FieldValue, type WriteBatch } from "firebase-admin/firestore";
 import { ABORTED, CounterError, codeOf, DEADLINE_EXCEEDED } from "../../core/src/index.ts";
+import { retry, throwIfAborted } from "../../firestore/src/index.ts";
 import { type Counter, type CounterRef, counterDoc, refreshShardCount, shardDoc, shardFor } from "./counter.ts";
-import { retry } from "./retry.ts";
 import { createSemaphore } from "./semaphore.ts";
-import { throwIfAborted } from "./signal.ts";
 
 /** Creates the document that belongs to an increment of this shard. */
 export type CreateDocument = (writer: WriteBatch, shard: string) => void;

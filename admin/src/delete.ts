@@ -1,8 +1,8 @@
 /** Deletes a counter with its subcollections. */
 import type { CollectionReference } from "firebase-admin/firestore";
 import { ITEM_COUNTS, receiptsPath, VISITORS } from "../../core/src/index.ts";
+import { retry } from "../../firestore/src/index.ts";
 import { type CounterRef, counterDoc } from "./counter.ts";
-import { retry } from "./retry.ts";
 import { setCounterSource } from "./source.ts";
 
 /** Options of {@link deleteCounter}. */

@@ -21,11 +21,10 @@ import {
   shardsPath,
   stockShards,
 } from "../../core/src/index.ts";
+import { type CallOptions, retry, throwIfAborted, withSignal } from "../../firestore/src/index.ts";
 import { type CounterRef, counterDoc, isWritten, shardDoc } from "./counter.ts";
 import { triggerPublish } from "./publish.ts";
 import { validTotal } from "./reset.ts";
-import { retry } from "./retry.ts";
-import { type CallOptions, throwIfAborted, withSignal } from "./signal.ts";
 
 /** Options of {@link ensureCounter}. */
 export interface EnsureCounterOptions extends CallOptions {

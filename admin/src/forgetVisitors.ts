@@ -1,10 +1,9 @@
 /** Forgets who has visited a counter. */
 import type { WriteBatch } from "firebase-admin/firestore";
 import { Sketch, sketchPath, uniquesPath } from "../../core/src/index.ts";
+import { type CallOptions, withSignal, writeIfUnchanged } from "../../firestore/src/index.ts";
 import { commitAdjustment, retryAdjustment } from "./base.ts";
 import { type CounterRef, counterDoc, firestoreOf } from "./counter.ts";
-import { writeIfUnchanged } from "./precondition.ts";
-import { type CallOptions, withSignal } from "./signal.ts";
 
 /**
  * Forgets the visitors of a counter: the hashes that are kept of them, and `uniques`. The total stays. Browsers then count their users again,

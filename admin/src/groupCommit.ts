@@ -21,10 +21,10 @@ import {
   uniquesPath,
   visitorHash,
 } from "../../core/src/index.ts";
+import { isTransient, retry, withTimeout } from "../../firestore/src/index.ts";
 import { addIncrement, isContention } from "./commit.ts";
 import { type Counter, type CounterRef, firestoreOf, refreshShardCount } from "./counter.ts";
 import { createReceipt, newReceipt } from "./receipt.ts";
-import { isTransient, retry, withTimeout } from "./retry.ts";
 
 /** How long an attempt may take. The next one chooses other shards. */
 const ATTEMPT_TIMEOUT_MS = 5_000;

@@ -11,13 +11,11 @@ import {
   validIncrement,
   validName,
 } from "../../core/src/index.ts";
+import { type CallOptions, retry, unchanged, withoutSignal, withSignal } from "../../firestore/src/index.ts";
 import { combine } from "./combine.ts";
 import { addIncrement, type CreateDocument, commitOnce, shardUpdate } from "./commit.ts";
 import { type Counter, type CounterRef, counterDoc, firestoreOf, refreshShardCount, shardDoc } from "./counter.ts";
-import { unchanged } from "./precondition.ts";
 import { addWithReceipt } from "./receipt.ts";
-import { retry } from "./retry.ts";
-import { type CallOptions, withoutSignal, withSignal } from "./signal.ts";
 import { refuseLowering } from "./stock.ts";
 
 /** Options of {@link incrementCounter}. */

@@ -26,6 +26,7 @@ export {
   type TopCountersOptions,
   type TopItems,
 } from "../../core/src/index.ts";
+export type { CallOptions } from "../../firestore/src/index.ts";
 export {
   type AccountIncrementsOptions,
   type MovedIncrements,
@@ -55,7 +56,6 @@ export {
 } from "./read.ts";
 export { type CounterReconciliation, type ReconcileCounterOptions, reconcileCounter } from "./reconcile.ts";
 export { type ResetCounterOptions, resetCounter } from "./reset.ts";
-export type { CallOptions } from "./signal.ts";
 export { type CounterSourceOptions, setCounterSource } from "./source.ts";
 export { type TakeFromCounterOptions, takeFromCounter } from "./stock.ts";
 export { getTopItems } from "./topItems.ts";

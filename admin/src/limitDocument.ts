@@ -14,9 +14,8 @@ import {
   isPreconditionFailure,
   type ServerLimitDocument,
 } from "../../core/src/index.ts";
+import { COMMIT_TIMEOUT_MS, unchanged, withTimeout } from "../../firestore/src/index.ts";
 import { decideGrant, type Grant, type Limit, type Micros } from "./leaseDecision.ts";
-import { unchanged } from "./precondition.ts";
-import { COMMIT_TIMEOUT_MS, withTimeout } from "./retry.ts";
 
 /** A grant that is stored. */
 export interface StoredGrant extends Grant {

@@ -10,9 +10,9 @@ import {
   validGroup,
   withCurrentWindow,
 } from "../../core/src/index.ts";
+import { withReadTimeout } from "../../firestore/src/index.ts";
 import { type CounterRef, counterDoc, firestoreOf } from "./counter.ts";
 import { type CounterSnapshot, snapshotOf } from "./read.ts";
-import { withReadTimeout } from "./retry.ts";
 
 /** One of several counters: its id and its last published total. */
 export interface ListedCounter extends CounterSnapshot {

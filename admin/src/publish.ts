@@ -1,9 +1,8 @@
 /** Has the functions publish a counter again. */
 import { FieldValue, type Transaction, type WriteBatch } from "firebase-admin/firestore";
 import { BASE_SHARD } from "../../core/src/index.ts";
+import { type CallOptions, retry, withSignal } from "../../firestore/src/index.ts";
 import { type CounterRef, counterDoc, firestoreOf, shardDoc } from "./counter.ts";
-import { retry } from "./retry.ts";
-import { type CallOptions, withSignal } from "./signal.ts";
 
 /**
  * Has the functions sum up and publish a counter again, about a second later; a busy counter with its next publish. They also write the field

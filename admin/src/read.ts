@@ -16,10 +16,8 @@ import {
   toSnapshot,
   validName,
 } from "../../core/src/index.ts";
+import { latestSnapshot, sumShards, withReadTimeout } from "../../firestore/src/index.ts";
 import { type CounterRef, counterDoc, firestoreOf } from "./counter.ts";
-import { latestSnapshot } from "./latestSnapshot.ts";
-import { withReadTimeout } from "./retry.ts";
-import { sumShards } from "./sum.ts";
 
 /** A total and the instant it is exact for. */
 export type CounterSnapshot = CounterSnapshotBase<Timestamp>;

@@ -7,9 +7,9 @@
  */
 import { type DocumentReference, Timestamp, type WriteBatch } from "firebase-admin/firestore";
 import { ALREADY_EXISTS, CounterError, codeOf, type ReceiptDocument, receiptsPath } from "../../core/src/index.ts";
+import { RETRY_FOR_MS, withReadTimeout } from "../../firestore/src/index.ts";
 import { commitOnce } from "./commit.ts";
 import { type Counter, type CounterRef, firestoreOf } from "./counter.ts";
-import { RETRY_FOR_MS, withReadTimeout } from "./retry.ts";
 
 const DAY_MS = 24 * 3_600_000;
 

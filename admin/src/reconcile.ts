@@ -12,6 +12,7 @@
  * Two calls that find the same drift, or a commit that is sent twice, correct it once: the first changes `base`, so the other
  * reads again. The correction has one id for the whole call, which identifies a commit without a response.
  */
+
 import {
   type DocumentReference,
   type DocumentSnapshot,
@@ -26,6 +27,7 @@ import {
   type CounterSource,
   codeOf,
   DEADLINE_EXCEEDED,
+  differenceBeyondRounding,
   directCountOf,
   givenFlag,
   hasOption,
@@ -34,12 +36,10 @@ import {
   shardsPath,
   validSource,
 } from "../../core/src/index.ts";
+import { type CallOptions, latestSnapshot, withSignal } from "../../firestore/src/index.ts";
 import { adjustBase, commitAdjustment, magnitudeOf, retryAdjustment, sumOf } from "./base.ts";
 import { refuseCountedCollection } from "./countedCollection.ts";
 import { type CounterRef, counterDoc } from "./counter.ts";
-import { differenceBeyondRounding } from "./difference.ts";
-import { latestSnapshot } from "./latestSnapshot.ts";
-import { type CallOptions, withSignal } from "./signal.ts";
 import { sourceAggregation } from "./source.ts";
 import { refuseIfBounded } from "./stock.ts";
 

@@ -10,13 +10,11 @@ import {
   type TopItemsDocument,
   topItemsPath,
 } from "../../core/src/index.ts";
+import { type CallOptions, latestSnapshot, withSignal, writeIfUnchanged } from "../../firestore/src/index.ts";
 import { adjustBase, commitAdjustment, retryAdjustment, sumOf } from "./base.ts";
 import { refuseCountedCollection } from "./countedCollection.ts";
 import { type CounterRef, counterDoc, firestoreOf } from "./counter.ts";
 import { forgetVisitorsIn } from "./forgetVisitors.ts";
-import { latestSnapshot } from "./latestSnapshot.ts";
-import { writeIfUnchanged } from "./precondition.ts";
-import { type CallOptions, withSignal } from "./signal.ts";
 import { refuseIfBounded } from "./stock.ts";
 
 /** Options of {@link resetCounter}. */

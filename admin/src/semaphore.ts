@@ -4,7 +4,7 @@
  * A call that lasts longer than the timeout gives its permit to another one, and goes on. So calls that Firestore holds back, as where a
  * document is locked, hold back no others.
  */
-import { withTimeout } from "./retry.ts";
+import { withTimeout } from "../../firestore/src/index.ts";
 
 /** Makes a call once it has a permit. */
 export type Semaphore = <T>(call: () => Promise<T>) => Promise<T>;

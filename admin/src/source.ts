@@ -16,10 +16,9 @@ import {
   validSchedule,
   validSource,
 } from "../../core/src/index.ts";
+import { type CallOptions, retry, throwIfAborted, withSignal } from "../../firestore/src/index.ts";
 import { refuseCountedCollection } from "./countedCollection.ts";
 import { type CounterRef, counterDoc } from "./counter.ts";
-import { retry } from "./retry.ts";
-import { type CallOptions, throwIfAborted, withSignal } from "./signal.ts";
 
 /** Options of {@link setCounterSource}. */
 export interface CounterSourceOptions extends CallOptions {

@@ -20,12 +20,11 @@ import {
   soldOut,
   validTake,
 } from "../../core/src/index.ts";
+import { backoff, type CallOptions, retry, withoutSignal, withSignal } from "../../firestore/src/index.ts";
 import { sumOf } from "./base.ts";
 import { bounded, mayLower, shardUpdate } from "./commit.ts";
 import { type Counter, type CounterRef, counterDoc, firestoreOf, refreshShardCount } from "./counter.ts";
 import { createReceipt, newReceipt, receiptExists, unknownOutcome } from "./receipt.ts";
-import { backoff, retry } from "./retry.ts";
-import { type CallOptions, withoutSignal, withSignal } from "./signal.ts";
 
 /** Options of {@link takeFromCounter}. */
 export interface TakeFromCounterOptions extends CallOptions {

@@ -1,8 +1,8 @@
 /** The most frequent items of a counter, for a server. */
 import type { Timestamp } from "firebase-admin/firestore";
 import { type TopItems, type TopItemsDocument, topItemsPath, toTopItems, validTopItems } from "../../core/src/index.ts";
+import { withReadTimeout } from "../../firestore/src/index.ts";
 import { type CounterRef, firestoreOf } from "./counter.ts";
-import { withReadTimeout } from "./retry.ts";
 
 /**
  * Reads the most frequent items of a counter, the most frequent first. Events that the functions `ingest` and `ingestmessages` receive

@@ -12,9 +12,8 @@ import {
   validVisitor,
   visitorHash,
 } from "../../core/src/index.ts";
+import { type CallOptions, retry, withReadTimeout, withSignal } from "../../firestore/src/index.ts";
 import { type Counter, type CounterRef, firestoreOf, refreshShardCount } from "./counter.ts";
-import { retry, withReadTimeout } from "./retry.ts";
-import { type CallOptions, withSignal } from "./signal.ts";
 
 /**
  * Counts a visitor of a counter, once however often it is called, from wherever. The estimate is `uniques` of each snapshot,

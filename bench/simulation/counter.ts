@@ -1,7 +1,8 @@
 /** One simulated counter: its shards, its counter document, and what the functions know about them. */
-import type { ListedShard } from "../../admin/src/internal.ts";
+
 import { BASE_SHARD, DIRECT_WINDOWS, directWay, type ReadDirect } from "../../core/src/index.ts";
 import { BYTES, readUnits } from "../../costs/src/index.ts";
+import type { ListedShard } from "../../firestore/src/index.ts";
 import { toTimestamp } from "../../functions/src/counter/fields.ts";
 import { toMillis } from "../../functions/src/counter/time.ts";
 import {

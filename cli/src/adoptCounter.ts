@@ -3,8 +3,9 @@
  * and again.
  */
 import { type DocumentReference, FieldValue, type WriteBatch } from "firebase-admin/firestore";
-import { type CounterRef, counterDoc, retry } from "../../admin/src/internal.ts";
+import { type CounterRef, counterDoc } from "../../admin/src/internal.ts";
 import { BASE_SHARD, CounterError, isPreconditionFailure, SHARDS } from "../../core/src/index.ts";
+import { retry } from "../../firestore/src/index.ts";
 import { type AdoptionPlan, planAdoption, type StoredCounter, whyNotEnded, writesOf } from "./adoptionPlan.ts";
 
 /** What is done, in how many writes; or why the counter is left alone. */

@@ -1,6 +1,6 @@
 import { Timestamp } from "firebase-admin/firestore";
 import { describe, expect, test } from "vitest";
-import type { ListedShard } from "../../admin/src/internal.ts";
+import type { ListedShard } from "../../firestore/src/index.ts";
 import { type CounterReading, type PublishedReport, reportOf } from "./counterReport.ts";
 
 const NOW = 1_700_000_000_000;

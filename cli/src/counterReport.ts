@@ -4,7 +4,8 @@
  */
 
 import type { CounterWindowTotals } from "../../admin/src/index.ts";
-import { differenceBeyondRounding, type ListedShard, type sumOfListed } from "../../admin/src/internal.ts";
+import { differenceBeyondRounding } from "../../core/src/index.ts";
+import type { ListedShard, sumOfListed } from "../../firestore/src/index.ts";
 import { shardsBeyond } from "../../functions/src/decisions.ts";
 
 /** The counter document. Times are ISO 8601. */

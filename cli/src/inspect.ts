@@ -2,8 +2,9 @@
  * counted collection, and a few more; it prints how many. */
 
 import type { CounterRef } from "../../admin/src/index.ts";
-import { counterDoc, sumOfListed } from "../../admin/src/internal.ts";
+import { counterDoc } from "../../admin/src/internal.ts";
 import { CORRECTIONS, DIRECT_WINDOWS, type DirectFields, SHARDS, windowTotals } from "../../core/src/index.ts";
+import { sumOfListed } from "../../firestore/src/index.ts";
 import type { CommandContext } from "./commandContext.ts";
 import { CommandError, FAILED } from "./commandError.ts";
 import {

@@ -10,8 +10,8 @@ import {
   type Query,
   type QueryDocumentSnapshot,
 } from "firebase-admin/firestore";
-import { LEGACY_SHARDS, unmappedNumbers } from "../../admin/src/internal.ts";
 import { codeOf, FAILED_PRECONDITION, type Mirror, mirrorSources } from "../../core/src/index.ts";
+import { LEGACY_SHARDS, unmappedNumbers } from "../../firestore/src/index.ts";
 
 /** Documents listed at a time. */
 const PAGE_SIZE = 300;

@@ -1,13 +1,13 @@
 /**
  * `migrate`: moves what Google's counter extension has counted into counters, and what is still in its legacy shards.
  *
- * Documents are moved one by one (admin/src/moveLegacyIncrements.ts): what a field has beyond the part that comes from its
+ * Documents are moved one by one (firestore/src/moveLegacyIncrements.ts): what a field has beyond the part that comes from its
  * counter. So the command may be interrupted and repeated, while apps count and while Google's extension runs.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Moved, mirroredOf, moveLegacyIncrements } from "../../admin/src/internal.ts";
 import { type Mirror, mirrorSources, parseMirrors } from "../../core/src/index.ts";
 import { PRICES, priceOf } from "../../costs/src/index.ts";
+import { type Moved, mirroredOf, moveLegacyIncrements } from "../../firestore/src/index.ts";
 import type { CommandContext } from "./commandContext.ts";
 import { CommandError, WRONG_USAGE } from "./commandError.ts";
 import { confirm } from "./confirm.ts";

@@ -1,6 +1,7 @@
 /** `migrate --rollback`: gives the fields what their counters have, for Google's counter extension to go on from. */
-import { rollBackField } from "../../admin/src/internal.ts";
+
 import { type Mirror, mirrorSources } from "../../core/src/index.ts";
+import { rollBackField } from "../../firestore/src/index.ts";
 import type { CommandContext } from "./commandContext.ts";
 import { confirm } from "./confirm.ts";
 import { forEachItem, succeeded, throwIfIncomplete } from "./forEachItem.ts";

@@ -7,6 +7,7 @@ export {
   NO_COUNTED_COLLECTION,
   parseCountedCollection,
 } from "./countedCollection.ts";
+export { differenceBeyondRounding } from "./difference.ts";
 export { type DirectWay, directWay, type ReadDirect } from "./directWay.ts";
 export { CounterError, type CounterErrorCode, isCounterError } from "./errors.ts";
 export {

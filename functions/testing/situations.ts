@@ -1,5 +1,5 @@
 /** Counters in each phase, measurements of them, and steps in words, for tests of the decisions. */
-import type { ListedShard } from "../../admin/src/internal.ts";
+import type { ListedShard } from "../../firestore/src/index.ts";
 import type { Step } from "../src/counter/decide.ts";
 import { toTimestamp } from "../src/counter/fields.ts";
 import type { Measurement } from "../src/counter/measurement.ts";

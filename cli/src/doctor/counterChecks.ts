@@ -1,6 +1,6 @@
 /** What is wrong with the sampled counters: totals that are not published, shards that do not count, drift. */
-import { differenceBeyondRounding } from "../../../admin/src/internal.ts";
-import { BASE_SHARD, isCount } from "../../../core/src/index.ts";
+
+import { BASE_SHARD, differenceBeyondRounding, isCount } from "../../../core/src/index.ts";
 import { formatDuration, formatSigned, pluralize } from "../format.ts";
 import type { SampledCounter, SampledShard } from "./counterFacts.ts";
 import { type ProjectFacts, seen } from "./facts.ts";

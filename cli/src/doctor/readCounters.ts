@@ -5,7 +5,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CollectionReference, DocumentSnapshot } from "firebase-admin/firestore";
 import { reconcileCounter } from "../../../admin/src/index.ts";
-import { indexedSums, LEGACY_SHARDS, sumOfListed } from "../../../admin/src/internal.ts";
 import {
   codeOf,
   directCountOf,
@@ -16,6 +15,7 @@ import {
   SHARDS,
   VISITORS,
 } from "../../../core/src/index.ts";
+import { indexedSums, LEGACY_SHARDS, sumOfListed } from "../../../firestore/src/index.ts";
 import type { CommandContext } from "../commandContext.ts";
 import { toCommandError } from "../commandError.ts";
 import type { CounterSample, Drift, SampledCounter, Waiting } from "./counterFacts.ts";

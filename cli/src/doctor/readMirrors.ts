@@ -1,8 +1,8 @@
 /** Reads some documents that show totals, and the totals. It writes nothing. */
 import { randomInt } from "node:crypto";
 import { type DocumentSnapshot, FieldPath, type Firestore, type Transaction } from "firebase-admin/firestore";
-import { latestSnapshot } from "../../../admin/src/internal.ts";
 import { type Mirror, mirrorSources, parseMirrors } from "../../../core/src/index.ts";
+import { latestSnapshot } from "../../../firestore/src/index.ts";
 import type { CommandContext } from "../commandContext.ts";
 import { deploymentsFor, variablesOf } from "./deployments.ts";
 import { type MirroredTotal, type ProjectFacts, seen } from "./facts.ts";

@@ -2,8 +2,9 @@
  * How Firestore sums the shards of a counter: Query Explain runs the functions' own query, and tells the index and the reads
  * (https://firebase.google.com/docs/firestore/reference/query-explain-report-reference). The emulator has no planner.
  */
-import { indexedSums } from "../../../admin/src/internal.ts";
+
 import { codeOf, FAILED_PRECONDITION, SHARDS } from "../../../core/src/index.ts";
+import { indexedSums } from "../../../firestore/src/index.ts";
 import type { CommandContext } from "../commandContext.ts";
 import type { CounterSample } from "./counterFacts.ts";
 import type { QueryPlan } from "./facts.ts";

@@ -3,7 +3,7 @@
  * Pub/Sub a subscription whose events fail (https://cloud.google.com/pubsub/docs/push#push_backoff). One counter that fails would then
  * delay all others. So the handling of a task or an event that fails creates a task for its next attempt, and ends without an error.
  */
-import { withTimeout } from "../../../admin/src/internal.ts";
+import { withTimeout } from "../../../firestore/src/index.ts";
 import type { Backend } from "./backend.ts";
 import type { CounterTask } from "./cause.ts";
 import { logError } from "./log.ts";

@@ -5,7 +5,7 @@
  * write of a shard above 1 KiB costs twice as much there.
  */
 import { type CollectionReference, type DocumentSnapshot, FieldValue } from "firebase-admin/firestore";
-import { commitUnlessChanged, withTimeout } from "../../../admin/src/internal.ts";
+import { commitUnlessChanged, withTimeout } from "../../../firestore/src/index.ts";
 import { logError } from "./log.ts";
 import { expiredWindows, type Looks } from "./markLooks.ts";
 import { type Millis, toMillis } from "./time.ts";

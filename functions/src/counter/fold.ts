@@ -6,14 +6,14 @@
  * fails, since its shards are gone. Only shards that have been quiet for the cool-down are folded: a fold deletes their marks.
  */
 import { type CollectionReference, FieldPath, FieldValue, type Query } from "firebase-admin/firestore";
+import { BASE_SHARD, codeOf, INVALID_ARGUMENT } from "../../../core/src/index.ts";
 import {
   COMMIT_TIMEOUT_MS,
   commitUnlessChanged,
   type ListedShard,
   sumOfListed,
   withTimeout,
-} from "../../../admin/src/internal.ts";
-import { BASE_SHARD, codeOf, INVALID_ARGUMENT } from "../../../core/src/index.ts";
+} from "../../../firestore/src/index.ts";
 import { FOLD_PAGE_SIZE, foldableShards } from "./shards.ts";
 import { type Millis, toMillis } from "./time.ts";
 

@@ -1,11 +1,11 @@
 /**
  * Measures a counter at one instant: the sum of its shards, unless a feature counts something else. A few shards are
- * listed, which shows when each was written. More are summed by aggregation queries (`admin/src/sum.ts`).
+ * listed, which shows when each was written. More are summed by aggregation queries (`firestore/src/sum.ts`).
  */
 import type { CollectionReference } from "firebase-admin/firestore";
 import { logger } from "firebase-functions/logger";
-import { listShards, sumOfListed, sumShards } from "../../../admin/src/internal.ts";
 import { SHARDS } from "../../../core/src/index.ts";
+import { listShards, sumOfListed, sumShards } from "../../../firestore/src/index.ts";
 import type { Backend } from "./backend.ts";
 import { shardTotalOf } from "./direct.ts";
 import { logError } from "./log.ts";

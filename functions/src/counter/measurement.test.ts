@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { type QuerySnapshot, Timestamp } from "firebase-admin/firestore";
 import { describe, expect, test } from "vitest";
-import { sumOfListed } from "../../../admin/src/internal.ts";
+import { sumOfListed } from "../../../firestore/src/index.ts";
 import { toTimestamp } from "./fields.ts";
 import { hasSilentShards, includesWrite, type Measurement, shardsBeyond } from "./measurement.ts";
 import { MAX_LISTED_SHARDS } from "./shards.ts";

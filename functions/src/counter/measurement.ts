@@ -1,5 +1,5 @@
 /** What a measurement has found, and what follows from it. `measure.ts` makes measurements. */
-import type { ListedShard, ShardSum } from "../../../admin/src/internal.ts";
+import type { ListedShard, ShardSum } from "../../../firestore/src/index.ts";
 import { shardIndex, TRIGGER_SHARDS } from "./shards.ts";
 import { type Millis, toMillis } from "./time.ts";
 

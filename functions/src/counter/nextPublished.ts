@@ -1,5 +1,5 @@
 /** What the next publish holds: its total, shard count and phase, when the counter is polled next, and the fields of features. */
-import { differenceBeyondRounding } from "../../../admin/src/difference.ts";
+import { differenceBeyondRounding } from "../../../core/src/index.ts";
 import { decideScaling } from "./autoscale.ts";
 import type { Cause } from "./cause.ts";
 import { averageRate, type Demand, demandOf, recentRate, writesSoFar } from "./demand.ts";

@@ -3,8 +3,8 @@
  * read. Of two publishers one wins; the other's precondition fails, and `aggregate` reads again (I3).
  */
 import { FieldValue, type Timestamp } from "firebase-admin/firestore";
-import { COMMIT_TIMEOUT_MS, withTimeout } from "../../../admin/src/internal.ts";
 import { isPreconditionFailure } from "../../../core/src/index.ts";
+import { COMMIT_TIMEOUT_MS, withTimeout } from "../../../firestore/src/index.ts";
 import type { Backend } from "./backend.ts";
 import { serializeCounter } from "./counterDocument.ts";
 import { directChange } from "./direct.ts";

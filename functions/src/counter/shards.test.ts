@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { ListedShard } from "../../../admin/src/internal.ts";
 import { MAX_SHARDS } from "../../../core/src/index.ts";
+import type { ListedShard } from "../../../firestore/src/index.ts";
 import { toTimestamp } from "./fields.ts";
 import { foldableShards, shardIndex } from "./shards.ts";
 

@@ -1,6 +1,7 @@
 /** Which shards there are: those of clients, the backend's own, and which of them trigger the functions. */
-import type { ListedShard } from "../../../admin/src/internal.ts";
+
 import { BASE_SHARD } from "../../../core/src/index.ts";
+import type { ListedShard } from "../../../firestore/src/index.ts";
 import { type Millis, toMillis } from "./time.ts";
 
 /**

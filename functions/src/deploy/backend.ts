@@ -1,7 +1,7 @@
 /** The backend of an instance, from its parameters and environment. */
 import { type App, initializeApp } from "firebase-admin/app";
 import { getFirestore } from "firebase-admin/firestore";
-import { retry } from "../../../admin/src/internal.ts";
+import { retry } from "../../../firestore/src/index.ts";
 import type { Backend, FeatureConnections } from "../counter/backend.ts";
 import type { CounterTask, Schedule } from "../counter/cause.ts";
 import { logError } from "../counter/log.ts";

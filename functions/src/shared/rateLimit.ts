@@ -1,6 +1,6 @@
 /** Rate limits that one instance keeps in memory: token buckets, for each address and for all addresses together. */
 import { isIPv6 } from "node:net";
-import { withTimeout } from "../../../admin/src/internal.ts";
+import { withTimeout } from "../../../firestore/src/index.ts";
 import type { Millis } from "../counter/time.ts";
 import { Lru } from "./lru.ts";
 

@@ -1,7 +1,6 @@
 /** A field that Google's counter extension counts: its apps and functions, and operators who move the field to a counter and back. */
 
-import { moveLegacyIncrements } from "../../../admin/src/moveLegacyIncrements.ts";
-import { rollBackField } from "../../../admin/src/rollBackField.ts";
+import { moveLegacyIncrements, rollBackField } from "../../../firestore/src/index.ts";
 import { FieldValue } from "../model/adminSdk.ts";
 import { BRIDGED } from "../scenario/scenario.ts";
 import { foldLegacyShards, movePartialShard } from "./googleFunctions.ts";

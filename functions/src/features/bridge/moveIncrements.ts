@@ -6,8 +6,8 @@
  * at most once a second.
  */
 import { logger } from "firebase-functions/logger";
-import { amountIn, LEGACY_SHARDS, moveLegacyIncrements } from "../../../../admin/src/internal.ts";
 import { mirrorSources } from "../../../../core/src/index.ts";
+import { amountIn, LEGACY_SHARDS, moveLegacyIncrements } from "../../../../firestore/src/index.ts";
 import type { Backend } from "../../counter/backend.ts";
 import { coalesce } from "../../counter/coalesce.ts";
 import { type Millis, toMillis } from "../../counter/time.ts";

@@ -7,7 +7,7 @@
  *
  * Reads of made-up ids cost as much as others, so each address, and all together, may only cause so many.
  */
-import { withTimeout } from "../../../../admin/src/internal.ts";
+import { withTimeout } from "../../../../firestore/src/index.ts";
 import type { Millis } from "../../counter/time.ts";
 import { admissionOf, type CounterList } from "../../shared/counterList.ts";
 import { Lru } from "../../shared/lru.ts";

@@ -11,8 +11,8 @@ import type {
   QueryDocumentSnapshot,
   QuerySnapshot,
 } from "firebase-admin/firestore";
-import { commitUnlessChanged, unchanged, writeIfUnchanged } from "../../../../admin/src/internal.ts";
 import { ITEM_COUNTS, ItemSummary, itemSummaryPath, MAX_TOP_ITEMS, topItemsPath } from "../../../../core/src/index.ts";
+import { commitUnlessChanged, unchanged, writeIfUnchanged } from "../../../../firestore/src/index.ts";
 import { millis } from "../../counter/fields.ts";
 import { logError } from "../../counter/log.ts";
 import { toMillis } from "../../counter/time.ts";

@@ -1,6 +1,5 @@
 /** Mirrors: a publish also writes the total into a document of the app, in the same commit. */
 import { type DocumentSnapshot, FieldPath, FieldValue, type WriteBatch } from "firebase-admin/firestore";
-import { isAmount, unchanged } from "../../../../admin/src/internal.ts";
 import {
   amountShown,
   codeOf,
@@ -10,6 +9,7 @@ import {
   mirrorTarget,
   NOT_FOUND,
 } from "../../../../core/src/index.ts";
+import { isAmount, unchanged } from "../../../../firestore/src/index.ts";
 import { fieldIf, finite } from "../../counter/fields.ts";
 import { logError } from "../../counter/log.ts";
 import type { CounterConfig, CounterState } from "../../counter/types.ts";

@@ -6,8 +6,8 @@
  * read after the counter document, if that is still as it was read.
  */
 import type { DocumentReference, DocumentSnapshot } from "firebase-admin/firestore";
-import { unchanged } from "../../../../admin/src/internal.ts";
 import { groupOf, regionSketchId, SKETCHES, Sketch, type StoredSketch, UNIQUES } from "../../../../core/src/index.ts";
+import { unchanged } from "../../../../firestore/src/index.ts";
 import type { Backend } from "../../counter/backend.ts";
 import { logError } from "../../counter/log.ts";
 import { mergedUntil } from "../../shared/merge.ts";

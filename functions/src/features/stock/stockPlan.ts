@@ -5,8 +5,9 @@
  * Units are moved only where takes may fail, or where clients cannot take them: a shard that runs low is filled to the average, and a
  * shard beyond the count, or `base`, is emptied.
  */
-import type { ListedShard } from "../../../../admin/src/internal.ts";
+
 import { evenShares, MAX_STOCK_SHARDS, MAX_TAKE, type Stock, stockShards } from "../../../../core/src/index.ts";
+import type { ListedShard } from "../../../../firestore/src/index.ts";
 import { shardIndex } from "../../counter/shards.ts";
 import type { FeaturePlan } from "../../shared/feature.ts";
 

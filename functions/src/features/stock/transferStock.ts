@@ -4,8 +4,8 @@
  * wait for no lock: a take that comes first makes the batch fail, and the next measurement plans again.
  */
 import { type CollectionReference, FieldValue } from "firebase-admin/firestore";
-import { commitUnlessChanged } from "../../../../admin/src/internal.ts";
 import { codeOf, DEADLINE_EXCEEDED } from "../../../../core/src/index.ts";
+import { commitUnlessChanged } from "../../../../firestore/src/index.ts";
 import type { Transfer } from "./stockPlan.ts";
 
 /**

@@ -7,7 +7,7 @@
  * answer at least, a second. So an answer that replaces a cached one was read later than that, also by another instance, and a
  * cache never goes back.
  */
-import { withTimeout } from "../../../../admin/src/internal.ts";
+import { withTimeout } from "../../../../firestore/src/index.ts";
 import { logError } from "../../counter/log.ts";
 import type { Millis } from "../../counter/time.ts";
 import { Lru } from "../../shared/lru.ts";

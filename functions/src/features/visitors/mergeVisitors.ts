@@ -12,7 +12,6 @@ import {
   type QueryDocumentSnapshot,
   type QuerySnapshot,
 } from "firebase-admin/firestore";
-import { commitUnlessChanged, writeIfUnchanged } from "../../../../admin/src/internal.ts";
 import {
   ABORTED,
   type BucketCount,
@@ -24,6 +23,7 @@ import {
   sketchPath,
   VISITORS,
 } from "../../../../core/src/index.ts";
+import { commitUnlessChanged, writeIfUnchanged } from "../../../../firestore/src/index.ts";
 import type { Backend } from "../../counter/backend.ts";
 import { logError } from "../../counter/log.ts";
 import { toMillis } from "../../counter/time.ts";

@@ -12,6 +12,7 @@
  * amount to the field and to `mirrored`. So all of them may run side by side, and a move may be repeated at any time. The
  * first one moves the total that Google's extension left in the field.
  */
+
 import {
   type DocumentSnapshot,
   FieldPath,
@@ -25,6 +26,7 @@ import {
   amountShown,
   BASE_SHARD,
   counterPath,
+  differenceBeyondRounding,
   isPreconditionFailure,
   type MirrorSource,
   type MirrorTarget,
@@ -32,7 +34,6 @@ import {
   SHARDS,
   sumOfCounts,
 } from "../../core/src/index.ts";
-import { differenceBeyondRounding } from "./difference.ts";
 import { latestSnapshot } from "./latestSnapshot.ts";
 import { amountIn, isAmount, LEGACY_SHARDS, removeFields, unmappedNumbers } from "./legacyShards.ts";
 import { unchanged, writeIfUnchanged } from "./precondition.ts";

@@ -1,7 +1,14 @@
 /** The way back to Google's counter extension. */
+
 import { type DocumentSnapshot, FieldPath, FieldValue, type Firestore } from "firebase-admin/firestore";
-import { counterPath, directCountOf, isPreconditionFailure, type MirrorSource, SHARDS } from "../../core/src/index.ts";
-import { differenceBeyondRounding } from "./difference.ts";
+import {
+  counterPath,
+  differenceBeyondRounding,
+  directCountOf,
+  isPreconditionFailure,
+  type MirrorSource,
+  SHARDS,
+} from "../../core/src/index.ts";
 import { isAmount } from "./legacyShards.ts";
 import { mirroredFields, mirroredOf } from "./moveLegacyIncrements.ts";
 import { unchanged, writeIfUnchanged } from "./precondition.ts";
