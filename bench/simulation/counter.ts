@@ -1,6 +1,6 @@
 /** One simulated counter: its shards, its counter document, and what the functions know about them. */
 
-import { BASE_SHARD, DIRECT_WINDOWS, directWay, type ReadDirect } from "../../core/src/index.ts";
+import { BASE_SHARD, DIRECT_WINDOWS, directTarget, type ReadDirect } from "../../core/src/index.ts";
 import { BYTES, readUnits } from "../../costs/src/index.ts";
 import type { ListedShard } from "../../firestore/src/index.ts";
 import { toTimestamp } from "../../functions/src/counter/fields.ts";
@@ -65,7 +65,7 @@ export function readDirect({ direct }: DocumentCopy): ReadDirect {
 
 /** The generation that the next write of a client with this copy joins. */
 export function generationFor(copy: DocumentCopy): number | undefined {
-  return directWay(copy.exists ? readDirect(copy) : null)._generation;
+  return directTarget(copy.exists ? readDirect(copy) : null)._generation;
 }
 
 /** The document after a write of a client. */

@@ -2,7 +2,7 @@
  * The clients of one counter, each with the real shard count cache. A client reads the shard count before a write if what it
  * knows is stale; a client that watches learns it with each publish. A client that has made its increments is replaced.
  */
-import { createShardCountCache, directWay, type Random, type ShardCountCache } from "../../core/src/index.ts";
+import { createShardCountCache, directTarget, type Random, type ShardCountCache } from "../../core/src/index.ts";
 import type { Millis } from "../../functions/src/decisions.ts";
 import { type Counter, type DocumentCopy, readDirect } from "./counter.ts";
 import { Connection } from "./network.ts";
@@ -38,7 +38,7 @@ export function learn(client: Client, copy: DocumentCopy, roundTrip?: Millis): v
 function shardCountOf(copy: DocumentCopy): number | undefined {
   const { published, direct } = copy;
   const known = published?.shardCount ?? (direct?.open ? 1 : 0);
-  return Math.max(known, directWay(readDirect(copy))._shards ?? 0) || undefined;
+  return Math.max(known, directTarget(readDirect(copy))._shards ?? 0) || undefined;
 }
 
 export class Population {

@@ -8,7 +8,7 @@ export {
   parseCountedCollection,
 } from "./countedCollection.ts";
 export { differenceBeyondRounding } from "./difference.ts";
-export { type DirectWay, directWay, type ReadDirect } from "./directWay.ts";
+export { type DirectTarget, directTarget, type ReadDirect } from "./directTarget.ts";
 export { CounterError, type CounterErrorCode, isCounterError } from "./errors.ts";
 export {
   DAY_END,

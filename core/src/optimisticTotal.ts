@@ -46,7 +46,7 @@ export interface OwnIncrement {
   /** Whether the total is the SDK's view with this increment unsent. It stays so if the increment is refused, and made again elsewhere. */
   _isViewed?: boolean;
   /** The call, which has its latest plan, and tells whether it is in the queue of a user who has signed out. */
-  readonly _call: (Queued & { readonly _plan?: IncrementPlan; readonly _turn?: Queued | undefined }) | undefined;
+  readonly _call: (Queued & { readonly _plan?: IncrementPlan; readonly _ordered?: Queued | undefined }) | undefined;
 }
 
 interface Queued {
@@ -270,7 +270,7 @@ function isOpen({ _latest }: OwnIncrement): boolean {
 
 /** An increment in the queue of another user adds nothing: the SDK sends it when that user is back. */
 function isHere({ _call }: OwnIncrement): boolean {
-  return !(_call?._turn ?? _call)?._isAway;
+  return !(_call?._ordered ?? _call)?._isAway;
 }
 
 /** Whether a total is older than the known one. One of unknown version is newer than those of the cache alone. */

@@ -57,8 +57,9 @@ export interface Beacon {
 export interface Batch {
   /** Empty once the batch is dropped. Of an event that was dropped or counted again, `by` is 0. */
   _events: { readonly counter: string; by: number }[];
-  /** Of a sealed batch: its key in `localStorage`, and what is sent. */
+  /** Of a sealed batch: its key in `localStorage`, which ends with the time and the id; when it was sealed; and what is sent. */
   _key?: string;
+  _sealedAt?: number;
   _body?: string;
   /** Of a sealed batch: whether an attempt may have counted it. */
   _mayCount?: boolean;
@@ -156,7 +157,7 @@ export function beacon(
   const tell = async (code: string, message: string) => onError(failure(code, message));
 
   const deliver = async (batch: Batch): Promise<number | undefined> => {
-    const { _key, _body } = batch as Required<Batch>;
+    const { _key, _sealedAt, _body } = batch as Required<Batch>;
     waiting.add(_key);
     let round: typeof pause;
     while (round !== pause) {
@@ -167,8 +168,8 @@ export function beacon(
     let status = 0;
     let dropped: string | undefined;
     let retryAfter: unknown;
-    // The key ends with the time, a space and the id. A time to come means that the clock was set, so the age is not known.
-    const age = Math.abs(Date.now() - (_key.slice(-50, -37) as never));
+    // A time to come means that the clock was set, so the age is not known.
+    const age = Math.abs(Date.now() - _sealedAt);
     if ([...waiting].indexOf(_key) < waiting.size - MAX_WAITING || !(age < MAX_AGE_MS)) dropped = "too old";
     else
       try {
@@ -231,9 +232,10 @@ export function beacon(
 
   const seal = () => {
     if (open) {
-      // 36 characters. `randomUUID` is missing in pages that are not secure.
+      // `randomUUID` is missing in pages that are not secure.
       const id = btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(27))));
-      open._key = `${prefix}${Date.now()} ${id}`;
+      open._sealedAt = Date.now();
+      open._key = `${prefix}${open._sealedAt} ${id}`;
       open._body = `${JSON.stringify({ id, skipInvalid: true, events: open._events })} `;
       try {
         stored[open._key] = open._body;
@@ -306,7 +308,13 @@ export function beacon(
         if (key.startsWith(prefix) && !waiting.has(key)) {
           const _body = (stored[key] as string).trim();
           stored[key] = _body;
-          deliver({ _key: key, _body, _events: [], _mayCount: true });
+          deliver({
+            _key: key,
+            _sealedAt: Number.parseFloat(key.slice(prefix.length)),
+            _body,
+            _events: [],
+            _mayCount: true,
+          });
         }
       }
       // From now on, batches from before the page was shown survive it.

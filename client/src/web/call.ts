@@ -2,16 +2,6 @@
 import type { Timestamp, WriteBatch } from "firebase/firestore";
 import type { IncrementPlan } from "../../../core/src/index.ts";
 
-/**
- * A call with `once`: resolves to `true` when it is committed or in the SDK's queue; to `undefined` if it has failed before.
- * `_counts` says whether it is to count afterwards; `undefined` if the outcome alone tells.
- */
-export type Sent = Promise<true | undefined> & {
-  _counts?: boolean | undefined;
-  /** Of an increment that has no outcome yet: its amount, and the outcome. */
-  _pending?: { readonly _by: number; readonly _outcome: Promise<Committed> } | undefined;
-};
-
 /** Where the writes of a call are. */
 export interface QueueState {
   /** Whether they are in the SDK's queue, which is that of the user who was signed in. */
@@ -22,26 +12,51 @@ export interface QueueState {
   _isAway?: boolean;
 }
 
-/** One call with `once`. */
-export interface Turn extends QueueState {
-  readonly _once: string;
+/** A call with `once`. Its fields are declared, so that they take no room in apps. */
+export class OrderedCall implements QueueState {
+  declare _isQueued?: boolean;
+  declare _hasUserChanged?: boolean | undefined;
+  declare _isAway?: boolean;
+  declare readonly _once: string;
+  /** Whether it is to count afterwards; `undefined` if the outcome alone tells, as for a take. */
+  declare readonly _counts: boolean | undefined;
   /** Whether this client has made no call with the `once` before. */
-  readonly _isFirst: boolean;
-  /** Whether the last call of this client with the `once`, this one or a later one, is an undo. */
-  _isUndone(): boolean;
-  /** Whether the next one may have begun. */
-  _isSent: boolean;
-  /** Whether the next one waits for the outcome. */
-  _waits?: boolean;
+  declare readonly _isFirst: boolean;
+  /** Resolves when the next call may begin. */
+  declare readonly _ended: Promise<void>;
+  /** Ends it for the next call. */
+  declare _end: () => void;
+  /** Whether it is in the SDK's queue, or committed. Then the next call may have begun. */
+  declare _isSent?: boolean;
+  /** Whether it takes units, or gives them back: it cannot wait in the SDK's queue, so the next call waits for the outcome. */
+  declare _isTake?: boolean;
+  /** Of an increment that has no outcome yet. */
+  declare _pending?: { readonly _by: number; readonly _outcome: Promise<Committed> } | undefined;
+
+  /** @param calls - the last call with each `once` */
+  constructor(calls: Map<string, OrderedCall>, once: string, counts: boolean | undefined) {
+    this._once = once;
+    this._counts = counts;
+    this._isFirst = !calls.has(once);
+    this._ended = new Promise((resolve) => {
+      this._end = resolve;
+    });
+    calls.set(once, this);
+  }
+
   /** The call is in the SDK's queue or committed, or there is nothing to do: the next one may begin. */
-  _sent(): void;
+  _sent(): void {
+    if (this._isTake) return;
+    this._isSent = true;
+    this._end();
+  }
 }
 
 export interface Watcher {
   /** The client makes an increment or an undo. `outcome` rejects if the increment does not count. */
   _track(call: IncrementCall, outcome: Promise<Committed>): void;
   /** A call with `once` has begun, or has returned: it may wait for others, or for a read, before it writes. */
-  _callsChanged(turn: Turn, hasReturned?: boolean): void;
+  _callsChanged(call: OrderedCall, hasReturned?: boolean): void;
   /** Writes of a call are in the SDK's queue. */
   _queued(queue: QueueState): void;
   /** The sum that buffers have not written changes by an amount. */
@@ -52,17 +67,19 @@ export interface Watcher {
   _served?: number;
 }
 
-/** One call for an increment: what it does, and how that is being made. With `once`, its turn tells where its writes are. */
+/** One call for an increment: what it does, and how that is being made. With `once`, the ordered call tells where its writes are. */
 export interface IncrementCall extends QueueState {
   readonly _by: number;
   /** Of a call with `once`. */
-  _turn?: Turn | undefined;
+  _ordered?: OrderedCall | undefined;
   /** Of an undo: what the entry names, a shard or `direct`. The commit deletes the entry. */
   readonly _undoneShard?: string;
   /** Of an undo: when the increment was made, perhaps by another tab; `null` while it is in the SDK's queue. */
   readonly _undoneAt?: Timestamp | null;
   /** Adds another write to the commit, given the path of the document that gets the increment. */
   readonly _alsoWrite?: ((writer: WriteBatch, path: string) => unknown) | undefined;
+  /** A generation that has refused it. */
+  _refusedBy?: number | undefined;
   /** How many shards have refused it. */
   _refusals?: number;
   /** The latest plan; `undefined` before the first. */
@@ -77,5 +94,5 @@ export interface Committed {
   readonly _at: Timestamp | null | undefined;
 }
 
-/** Where the writes of a call are. With `once`, its turn knows. */
-export const queueStateOf = (call: IncrementCall): QueueState => call._turn ?? call;
+/** Where the writes of a call are. With `once`, the ordered call knows. */
+export const queueStateOf = (call: IncrementCall): QueueState => call._ordered ?? call;

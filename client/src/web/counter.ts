@@ -21,14 +21,14 @@ import {
   counterPath,
   createShardCountCache,
   DEFAULT_COLLECTION,
-  type DirectWay,
-  directWay,
+  type DirectTarget,
+  directTarget,
   givenName,
   type ShardCountCache,
   valid,
   validName,
 } from "../../../core/src/index.ts";
-import type { Sent, Turn, Watcher } from "./call.ts";
+import type { OrderedCall, Watcher } from "./call.ts";
 
 /**
  * Names one counter. It is a plain value: it may be frozen, copied or kept in any state library. Calls for the same counter return the same
@@ -41,9 +41,9 @@ export interface Counter extends CounterRef {
   readonly _ref: CounterRef;
   readonly _shardCountCache: ShardCountCache;
   /** `once` → the last call with it. */
-  readonly _turns: Map<string, Sent>;
+  readonly _calls: Map<string, OrderedCall>;
   /** Told of each call with `once`. */
-  _entryWatches?: Set<(turn: Turn, counts: boolean, outcome: Promise<unknown>) => void>;
+  _entryWatches?: Set<(call: OrderedCall, counts: boolean, outcome: Promise<unknown>) => void>;
   /** Shows the increments of this client before they are published; set by the first watch. */
   _watcher?: Watcher;
   /** The sum that buffers have not written. */
@@ -51,7 +51,7 @@ export interface Counter extends CounterRef {
   /** The counter document as last read or watched; `undefined` if the last read failed. */
   _latest?: DocumentSnapshot | undefined;
   /** Where an increment goes by that document. */
-  _way?: DirectWay;
+  _target?: DirectTarget;
   /** How many listeners deliver the counter document. */
   _listeners?: number;
   /** Whether a shard was refused though the document is open: without functions, all increments go to the document. */
@@ -97,7 +97,7 @@ export function counterOf(ref: CounterRef): Counter {
         path,
         _ref: Object.freeze({ firestore, id, path }),
         _shardCountCache: createShardCountCache(() => performance.now()),
-        _turns: new Map(),
+        _calls: new Map(),
       };
       counters.set(firestore, known);
       return known[path];
@@ -164,13 +164,13 @@ export function isLive({ _latest, _listeners }: Counter): boolean {
  * @param growing - its `growing`; a watch leaves it out, because it learns of further growth
  */
 export function documentRead(counter: Counter, snapshot: DocumentSnapshot, growing?: unknown): void {
-  const { _way: before } = counter;
+  const { _target: before } = counter;
   if (snapshot.metadata.fromCache && !snapshot.exists()) return;
   learn(counter, snapshot, growing);
   // A view may lack the last writes of this client.
-  const { _way: way } = counter;
-  if (before && way?._generation === before._generation && (before._room as number) < (way?._room as number))
-    counter._way = before;
+  const { _target: target } = counter;
+  if (before && target?._generation === before._generation && (before._room as number) < (target?._room as number))
+    counter._target = before;
 }
 
 /** Keeps what a read has found; `undefined` for a read that failed. */
@@ -180,17 +180,17 @@ export function learn(
   growing?: unknown,
   roundTrip?: number,
 ): void {
-  const way = wayBy(snapshot, counter._hasNoShards);
+  const target = targetIn(snapshot, counter._hasNoShards);
   counter._latest = snapshot;
-  counter._way = way;
+  counter._target = target;
   // An open counter that was never published has one shard.
   const shards = snapshot?.get("shardCount") ?? (snapshot?.get("direct.open") && 1);
-  counter._shardCountCache._update(Math.max(shards, way._shards ?? 1) || shards, growing, roundTrip);
+  counter._shardCountCache._update(Math.max(shards, target._shards ?? 1) || shards, growing, roundTrip);
 }
 
 /** Where the next increment goes by the counter document. @param hasNoShards - whether all go to the document */
-export function wayBy(snapshot: DocumentSnapshot | undefined, hasNoShards: boolean | undefined): DirectWay {
-  return directWay(snapshot?.exists() === false ? null : snapshot?.get("direct"), hasNoShards);
+export function targetIn(snapshot: DocumentSnapshot | undefined, hasNoShards: boolean | undefined): DirectTarget {
+  return directTarget(snapshot?.exists() === false ? null : snapshot?.get("direct"), hasNoShards);
 }
 
 /** Calls back when the page becomes hidden. @returns a function that ends this */

@@ -1,8 +1,9 @@
 /** Reads whether an increment with `once` counts: the state of a like button. */
 import { type DocumentReference, doc, type FirestoreError, getDoc, getDocFromCache } from "firebase/firestore";
 import { type CounterObserver, entryPath, observing, validName } from "../../../core/src/index.ts";
-import type { Turn } from "./call.ts";
+import type { OrderedCall } from "./call.ts";
 import { type CounterRef, counterDoc, counterOf, logFailure } from "./counter.ts";
+import { isUndone } from "./inOrder.ts";
 import { keepListening } from "./listening.ts";
 
 /**
@@ -19,7 +20,7 @@ import { keepListening } from "./listening.ts";
  */
 export async function getIncremented(ref: CounterRef, once: string): Promise<boolean> {
   const entry = entryDoc(ref, once);
-  await counterOf(ref)._turns.get(once);
+  await counterOf(ref)._calls.get(once)?._ended;
   return (await getDoc(entry)).exists();
 }
 
@@ -48,39 +49,39 @@ export function onIncremented(
   /** What the SDK shows, or will show when it hears of a call that is committed. */
   let stored: boolean | undefined;
   /** The calls that have no outcome, in their order, and whether it counts after each. */
-  const calls = new Map<Turn, boolean>();
+  const calls = new Map<OrderedCall, boolean>();
   /** Those that the SDK has shown from its queue. From then on, it shows whether the user who is signed in has them there. */
-  const seenInQueue = new WeakSet<Turn>();
+  const seenInQueue = new WeakSet<OrderedCall>();
   let shown: boolean | undefined;
   let hasFailed = false;
   const show = () => {
     let state = stored;
     // Before a call is in the queue, and while it is refused and made again, the SDK shows what was before.
-    for (const [turn, counts] of calls) if (!turn._isQueued || !seenInQueue.has(turn)) state = counts;
+    for (const [call, counts] of calls) if (!call._isQueued || !seenInQueue.has(call)) state = counts;
     if (state === undefined || state === shown || hasFailed || !watches.has(follow)) return;
     shown = state;
     next(state);
   };
   // Not in the call that is followed, which must not fail with `next`.
   const showSoon = () => void Promise.resolve().then(show);
-  const follow = async (turn: Turn, counts: boolean, outcome: Promise<unknown>) => {
-    if (turn._once !== once) return;
-    calls.set(turn, counts);
+  const follow = async (call: OrderedCall, counts: boolean, outcome: Promise<unknown>) => {
+    if (call._once !== once) return;
+    calls.set(call, counts);
     showSoon();
     await outcome.then(
       () => {
         // Unless a later call, which may have an outcome already, does the opposite.
-        if (turn._isUndone() !== counts) stored = counts;
+        if (isUndone(counter, once) !== counts) stored = counts;
       },
       () => {},
     );
-    calls.delete(turn);
+    calls.delete(call);
     showSoon();
   };
   watches.add(follow);
   const entryRead = (exists: boolean) => {
     stored = exists;
-    for (const [turn, counts] of calls) if (turn._isQueued && counts === exists) seenInQueue.add(turn);
+    for (const [call, counts] of calls) if (call._isQueued && counts === exists) seenInQueue.add(call);
     show();
   };
   const stop = keepListening(

@@ -11,7 +11,7 @@ import {
 } from "../../../core/src/index.ts";
 import { commitIncrement, makeIncrement } from "./commit.ts";
 import { type CounterRef, counterOf, readFromServer, refreshShardCount } from "./counter.ts";
-import { inTurn } from "./turns.ts";
+import { inOrder, isUndone } from "./inOrder.ts";
 import { addWrites, planFor } from "./writes.ts";
 
 /** An undo that the rules refuse is made again if the server's entry differs from what the client knew. */
@@ -98,7 +98,7 @@ export async function incrementCounter(ref: CounterRef, ...given: IncrementArgum
 export async function undoIncrement(ref: CounterRef, once: string): Promise<void> {
   const counter = counterOf(ref);
   const entry = doc(counter.firestore, entryPath(counter.path, validName("once", once)));
-  await inTurn(counter, once, false, async (turn) => {
+  await inOrder(counter, once, false, async (ordered) => {
     // The server's entry follows if it differs.
     let found: DocumentSnapshot | undefined = await getDocFromCache(entry).catch(() => undefined);
     // An entry that a transaction has created is not in the cache.
@@ -106,20 +106,20 @@ export async function undoIncrement(ref: CounterRef, once: string): Promise<void
     for (let attempt = 1; ; attempt++) {
       try {
         const by = found.get("by");
-        // A take does not wait in the SDK's queue, so it waits here until its undo is committed.
-        turn._waits = by < 0;
+        ordered._isTake = by < 0;
         const [_undoneShard, _undoneAt] = [found.get("shard"), found.get("at")];
-        if (found.exists()) return await commitIncrement(counter, { _by: -by, _turn: turn, _undoneShard, _undoneAt });
+        if (found.exists())
+          return await commitIncrement(counter, { _by: -by, _ordered: ordered, _undoneShard, _undoneAt });
       } catch (error) {
         if ((error as CounterError).code !== "counter/permission-denied" || attempt === MAX_UNDO_ATTEMPTS) throw error;
       }
       // Before a read that may last until the device is online.
-      turn._waits = false;
-      turn._sent();
+      ordered._isTake = false;
+      ordered._sent();
       // The cache has no entry or an old one: another device, or an undo that was pending, has changed it.
       found = await readFromServer(entry, LOOKUP_ATTEMPTS);
       // A later increment with this `once` is to count. A later undo may have found nothing, because this one was pending.
-      if (!found?.exists() || !turn._isUndone()) return;
+      if (!found?.exists() || !isUndone(counter, once)) return;
     }
   });
 }
@@ -155,10 +155,10 @@ interface Prepared extends PreparedIncrement {
  */
 export function prepareIncrement(ref: CounterRef, by?: number, options?: IncrementOptions): PreparedIncrement;
 export function prepareIncrement(ref: CounterRef, ...given: IncrementArguments): PreparedIncrement {
-  const increment = validIncrement(given);
+  const [_by, _once] = validIncrement(given);
   const counter = counterOf(ref);
   refreshShardCount(counter);
-  const prepared: Prepared = { ref: counter._ref, _plan: planFor(counter, ...increment) };
+  const prepared: Prepared = { ref: counter._ref, _plan: planFor(counter, { _by, _once }) };
   return prepared;
 }
 

@@ -20,7 +20,8 @@ import {
   shardsPath,
 } from "../../../core/src/index.ts";
 import { callSafely } from "../beacon/callSafely.ts";
-import { type Committed, type IncrementCall, type QueueState, queueStateOf, type Turn, type Watcher } from "./call.ts";
+import type { OrderedCall } from "./call.ts";
+import { type Committed, type IncrementCall, type QueueState, queueStateOf, type Watcher } from "./call.ts";
 import type { Counter } from "./counter.ts";
 import { markOf } from "./writes.ts";
 
@@ -32,7 +33,7 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
   #stopCaching: (() => void) | undefined;
   #notifyTimer: unknown;
   /** Calls with `once` that have not returned. */
-  readonly #turns = new Set<Turn>();
+  readonly #orderedCalls = new Set<OrderedCall>();
   /** Calls without an outcome, and their increments. */
   readonly #calls = new Map<IncrementCall, readonly OwnIncrement[]>();
   /**
@@ -97,12 +98,12 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
   }
 
   override get _pending(): boolean {
-    return super._pending || !!this.#unsent || [...this.#turns].some(({ _isAway }) => !_isAway);
+    return super._pending || !!this.#unsent || [...this.#orderedCalls].some(({ _isAway }) => !_isAway);
   }
 
-  _callsChanged(turn: Turn, hasReturned?: boolean): void {
-    if (hasReturned) this.#turns.delete(turn);
-    else this.#turns.add(turn);
+  _callsChanged(call: OrderedCall, hasReturned?: boolean): void {
+    if (hasReturned) this.#orderedCalls.delete(call);
+    else this.#orderedCalls.add(call);
     this.#notifyViews();
   }
 
@@ -170,7 +171,7 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
 
   /** Cost: none, because the cache has the commit time; 1 read if the cache has lost it. */
   async _track(call: IncrementCall, outcome: Promise<Committed>): Promise<void> {
-    const once = call._turn?._once;
+    const once = call._ordered?._once;
     const undone = this.#undone(call);
     const made = undone ? [undone] : [];
     made.push(this._incrementMade(call._by, once, !!call._undoneShard, call));
@@ -208,12 +209,12 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
 
   /** What an undo undoes, if this page has not made it: another tab, or this page before a reload. A total may lack it. */
   #undone(call: IncrementCall): OwnIncrement | undefined {
-    const { _by, _turn, _undoneShard, _undoneAt } = call;
+    const { _by, _ordered, _undoneShard, _undoneAt } = call;
     // The counter document has a committed direct increment.
-    if (_undoneAt === undefined || this._hasOnce(_turn?._once) || (_undoneAt && _undoneShard === DIRECT)) return;
+    if (_undoneAt === undefined || this._hasOnce(_ordered?._once) || (_undoneAt && _undoneShard === DIRECT)) return;
     const at = microsOf(_undoneAt);
     // If it is in the counter document's queue, too, the mark of the undo decides for both.
-    const undone = this._incrementMade(-_by, _turn?._once, false, call, at);
+    const undone = this._incrementMade(-_by, _ordered?._once, false, call, at);
     // Its commit most likely ended before the next total.
     if (at) this._incrementCommitted(undone, at);
     return undone;
@@ -227,7 +228,7 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
     return at(await getDocFromCache(shard).catch(() => undefined)) ?? at(await getDoc(shard));
   }
 
-  /** Calls the views once for all changes of this turn of the event loop, after the code that made them. */
+  /** Calls the views once for all changes of this call of the event loop, after the code that made them. */
   #notifyViews(): void {
     this.#notifyTimer ??= setTimeout(() => {
       this.#notifyTimer = undefined;

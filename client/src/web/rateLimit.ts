@@ -3,7 +3,16 @@
  * with a use of the user's limit document. The client keeps track of the slots, which avoids most refused writes
  * and most reads. The rules alone enforce the limit, so a wrong guess costs a refused write and no more.
  */
-import type { DocumentReference, DocumentSnapshot, Firestore, Timestamp, WriteBatch } from "firebase/firestore";
+import {
+  type DocumentReference,
+  type DocumentSnapshot,
+  doc,
+  type Firestore,
+  serverTimestamp,
+  type Timestamp,
+  type WriteBatch,
+  writeBatch,
+} from "firebase/firestore";
 import {
   CounterError,
   chooseSlot,
@@ -21,7 +30,7 @@ import {
   withUse,
 } from "../../../core/src/index.ts";
 import type { Committed } from "./call.ts";
-import { doc, makeIncrement, serverTimestamp, writeBatch } from "./commit.ts";
+import { makeIncrement } from "./commit.ts";
 import { type CounterRef, counter, counterDoc, counterOf, hasCode, readFromServer } from "./counter.ts";
 import type { IncrementOptions } from "./increment.ts";
 

@@ -15,7 +15,7 @@ import {
   validName,
   validTake,
 } from "../../../core/src/index.ts";
-import type { Turn } from "./call.ts";
+import type { OrderedCall } from "./call.ts";
 import {
   type Counter,
   type CounterRef,
@@ -25,8 +25,8 @@ import {
   readFromServer,
   refreshShardCount,
 } from "./counter.ts";
+import { inOrder } from "./inOrder.ts";
 import { sumShards } from "./sum.ts";
-import { inTurn } from "./turns.ts";
 import { addWrites, planFor } from "./writes.ts";
 
 /** Options of {@link takeFromCounter}. */
@@ -82,10 +82,10 @@ export async function takeFromCounter(
   validTake(units, MAX_TAKE);
   const once = validName("once", options?.once);
   const counter = counterOf(ref);
-  return await inTurn(counter, once, undefined, () => takeInTurn(counter, units, once));
+  return await inOrder(counter, once, undefined, () => takeInOrder(counter, units, once));
 }
 
-async function takeInTurn(counter: Counter, n: number, once: string): Promise<number> {
+async function takeInOrder(counter: Counter, n: number, once: string): Promise<number> {
   await refreshShardCount(counter);
   let stock = counter._latest?.get("stock");
   const empty = new Set<string>();
@@ -157,7 +157,7 @@ interface Refused {
 /** @throws FirestoreError if the outcome is unknown. Then the same call may be repeated */
 async function take(counter: Counter, shard: string, n: number, once: string): Promise<Outcome> {
   const { firestore, path, _watcher } = counter;
-  const plan = planFor(counter, -n, once, shard);
+  const plan = planFor(counter, { _by: -n, _once: once, _undoneShard: shard });
   try {
     // Without a removal of marks: a refusal means that the shard has too few units, and the next try follows at once.
     const add = async (own: unknown) => addWrites(own as WriteBatch, counter, plan);
@@ -180,7 +180,7 @@ async function take(counter: Counter, shard: string, n: number, once: string): P
   if (!_watcher?._isWatched()) return n;
   const shown = read(counter, plan.path).then((written) => ({ _path: plan.path, _at: written?.get("at") }));
   shown.catch(() => undefined);
-  _watcher._track({ _by: -n, _turn: { _once: once } as Turn }, shown);
+  _watcher._track({ _by: -n, _ordered: { _once: once } as OrderedCall }, shown);
   return n;
 }
 

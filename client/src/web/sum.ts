@@ -1,4 +1,5 @@
 /** Sums the shards of a counter, by the index where it serves. */
+
 import { collection, count, getAggregateFromServer, getCountFromServer, orderBy, query, sum } from "firebase/firestore";
 import { exactSum, shardsPath } from "../../../core/src/index.ts";
 import { type CounterRef, hasCode, listFromServer } from "./counter.ts";

@@ -2,6 +2,7 @@
  * The published totals of a watch, from the function `totals` instead of a listener. The build makes this a file of its own, which
  * is loaded by the first watch that needs it.
  */
+
 import { Timestamp } from "firebase/firestore";
 import { isFinal, poll } from "../beacon/poll.ts";
 

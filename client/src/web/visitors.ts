@@ -11,7 +11,6 @@ import {
   validVisitor,
   visitorHash,
 } from "../../../core/src/index.ts";
-import { send } from "./commit.ts";
 import {
   type Counter,
   type CounterRef,
@@ -21,6 +20,7 @@ import {
   refreshShardCount,
   rethrowUnlessDenied,
 } from "./counter.ts";
+import { send } from "./send.ts";
 
 /**
  * Counts a visitor of a counter, once for each user. The estimate is `uniques` of each snapshot, some 10 seconds later: exact
@@ -81,7 +81,7 @@ async function commitVisit(counter: Counter, visitor: string, isSpread?: boolean
   const visit = await planVisit(counter, visitor, isSpread);
   if (!visit) return;
   try {
-    await send(counter, visit._add);
+    await send(counter, visit);
     visit._remember();
   } catch (error) {
     if (!hasCode(error, "aborted") && (isSpread || !hasCode(error, "permission-denied"))) throw error;

@@ -13,20 +13,23 @@ import {
 import { DIRECT, groupOf, type IncrementPlan, planIncrement, randomShard } from "../../../core/src/index.ts";
 import type { Counter } from "./counter.ts";
 
-/** @param generation  that it joins in the counter document, instead of a shard */
-export function planFor(
-  counter: Counter,
-  by: number,
-  once?: string,
-  undoneShard?: string,
-  generation?: number,
-): IncrementPlan {
-  const { path, _latest, _shardCountCache, _way } = counter;
-  const undone = undoneShard === DIRECT ? "0" : undoneShard;
-  const place = generation ?? undone ?? randomShard(_shardCountCache._shardsToChooseFrom(), Math.random);
-  const plan = planIncrement(path, place, by, Date.now(), Math.random, once);
-  if (generation !== undefined && _way) (_way._room as number)--;
-  return generation === undefined || _latest?.exists() ? plan : { ...plan, group: groupOf(counter.id) };
+/** An increment, before its document is chosen. */
+export interface Planned {
+  readonly _by: number;
+  readonly _once?: string | undefined;
+  /** Of an undo, or a take: the shard that the entry names, or that is to give the units. */
+  readonly _undoneShard?: string | undefined;
+  /** The generation that it joins in the counter document, instead of a shard. */
+  readonly _generation?: number | undefined;
+}
+
+export function planFor(counter: Counter, { _by, _once, _undoneShard, _generation }: Planned): IncrementPlan {
+  const { path, _latest, _shardCountCache, _target } = counter;
+  const undone = _undoneShard === DIRECT ? "0" : _undoneShard;
+  const place = _generation ?? undone ?? randomShard(_shardCountCache._shardsToChooseFrom(), Math.random);
+  const plan = planIncrement(path, place, _by, Date.now(), Math.random, _once);
+  if (_generation !== undefined && _target) (_target._room as number)--;
+  return _generation === undefined || _latest?.exists() ? plan : { ...plan, group: groupOf(counter.id) };
 }
 
 /** Adds the writes of a planned increment to a batch or transaction. */

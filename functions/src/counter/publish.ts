@@ -35,38 +35,48 @@ export async function publish(
 ): Promise<Timestamp | undefined> {
   const { config, features, pausedUntil, schedule } = backend;
   const { ref } = state;
-  let joining = features.filter((feature) => !isPaused(feature));
-  const refused: PublishPart[] = [];
-  const paused: PublishPart[] = [];
-  for (let failure: unknown; ; ) {
-    let contributions: Awaited<ReturnType<typeof contribute>> = [];
+  /** What is left out, and the failure that it is blamed for. */
+  const leftOut = new Map<PublishPart, unknown>(features.filter(isPaused).map((feature) => [feature, undefined]));
+  for (;;) {
+    let contributions: readonly Contributed[] = [];
     try {
       contributions = await withTimeout(COMMIT_TIMEOUT_MS, contribute());
       const committedAt = await commit(contributions);
-      for (const feature of refused) feature.wasLeftOut?.(failure, state, config);
+      for (const [feature, failure] of leftOut) if (failure !== undefined) feature.wasLeftOut?.(failure, state, config);
       return committedAt;
     } catch (error) {
-      const blamed = joining.filter((feature) => feature.isRefused?.(error, state, next, config));
-      const mayPause = isAttempt && blamed.length === 0 && !isPreconditionFailure(error);
-      // Any of those that write, or read before that, may be what fails.
-      const suspects =
-        contributions.length > 0 ? contributions.filter((one) => one.addTo).map((one) => one.feature) : joining;
-      const optional = mayPause ? suspects.find((feature) => feature.isOptional) : undefined;
-      if (optional) await pause(optional, error);
-      else if (blamed.length > 0) refused.push(...blamed);
-      else if (isPreconditionFailure(error)) return undefined;
-      else throw error;
-      joining = joining.filter((feature) => !refused.includes(feature) && !paused.includes(feature));
-      failure = error;
+      const blamed = joining().filter((feature) => feature.isRefused?.(error, state, next, config));
+      for (const feature of blamed) leftOut.set(feature, error);
+      if (blamed.length > 0) continue;
+      if (isPreconditionFailure(error)) return undefined;
+      const optional = isAttempt ? suspects(contributions).find((feature) => feature.isOptional) : undefined;
+      if (!optional) throw error;
+      await pause(optional, error);
+      leftOut.set(optional, undefined);
     }
   }
 
-  async function contribute() {
-    const all = joining.map(async (feature) => ({ feature, ...(await feature.contribute?.(state, next, config)) }));
+  function joining(): readonly PublishPart[] {
+    return features.filter((feature) => !leftOut.has(feature));
+  }
+
+  /** What may have failed: those that write other documents, or read some before that. */
+  function suspects(contributions: readonly Contributed[]): readonly PublishPart[] {
+    return contributions.length > 0
+      ? contributions.flatMap(({ addTo, feature }) => (addTo ? [feature] : []))
+      : joining();
+  }
+
+  async function contribute(): Promise<readonly Contributed[]> {
+    const all = joining().map(async (feature) => ({
+      feature,
+      fields: {},
+      ...(await feature.contribute?.(state, next, config)),
+    }));
     return await Promise.all(all);
   }
 
-  async function commit(contributions: readonly Partial<Contribution>[]): Promise<Timestamp | undefined> {
+  async function commit(contributions: readonly Contributed[]): Promise<Timestamp | undefined> {
     const { updateTime, adjusted } = state;
     const change = directChange(state, next, config);
     const document = Object.assign(
@@ -99,8 +109,12 @@ export async function publish(
     const due = endOfPause(ref.id, next.asOf);
     await schedule({ counterId: ref.id, due, kind: "followUp" });
     pausedUntil.set(pauseOf(feature), due);
-    paused.push(feature);
   }
+}
+
+/** What a feature contributes. */
+interface Contributed extends Contribution {
+  readonly feature: PublishPart;
 }
 
 /** The same instant for every instance, and another for most counters: what fails for all must not come back for all at once. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { goesToQueue } from "./way.ts";
+import { goesToQueue } from "./goesToQueue.ts";
 
 const LATER = { _once: "later", _isUndo: false } as const;
 const UNDO = { _once: "first", _isUndo: true } as const;

@@ -30,8 +30,8 @@ interface Instant {
 /** The field `direct` of a counter document, as a client has read it; `null` if there is no document. */
 export type ReadDirect = Partial<DirectFields<Instant | null>> | undefined | null;
 
-/** Where the next increment goes. */
-export interface DirectWay {
+/** Where the next increment goes, by the counter document. */
+export interface DirectTarget {
   /** The generation that it joins in the counter document; `undefined` if it goes to a shard. */
   readonly _generation?: number;
   /** How many increments the generation still takes. A client lowers it by its own. */
@@ -44,7 +44,7 @@ export interface DirectWay {
 const MOST_CROWD_SHARDS = 150;
 
 /** @param hasNoShards  whether the client knows that there are no functions; more than four marks tell, too */
-export function directWay(direct: ReadDirect, hasNoShards?: boolean): DirectWay {
+export function directTarget(direct: ReadDirect, hasNoShards?: boolean): DirectTarget {
   const { open, generation = 0, marks = {} } = direct ?? { open: direct === null };
   if (!open) return {};
   const now = marks[generation % DIRECT_WINDOWS];

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type DirectWay, directWay, type ReadDirect } from "./directWay.ts";
+import { type DirectTarget, directTarget, type ReadDirect } from "./directTarget.ts";
 import { MAX_DIRECT_MARKS } from "./layout.ts";
 
 const at = (millis: number) => ({ toMillis: () => 1_767_225_600_000 + millis });
@@ -25,7 +25,7 @@ test.each<[what: string, direct: ReadDirect, generation: number | undefined]>([
   ["four marks sooner", opened(4, 59_000), undefined],
   ["nonces that are no list", { open: true, generation: 7, marks: { 7: { at: at(0), nonces: 4 as never } } }, 7],
 ])("%s", (_, direct, generation) => {
-  expect(directWay(direct)._generation).toBe(generation);
+  expect(directTarget(direct)._generation).toBe(generation);
 });
 
 test.each([
@@ -37,22 +37,22 @@ test.each([
   [1, 150],
   [0, 150],
 ])("a generation that was full after %i ms calls for %i shards", (millis, shards) => {
-  expect(directWay(opened(4, millis))).toEqual({ _shards: shards });
+  expect(directTarget(opened(4, millis))).toEqual({ _shards: shards });
 });
 
-test.each<[what: string, direct: ReadDirect, way: DirectWay]>([
+test.each<[what: string, direct: ReadDirect, way: DirectTarget]>([
   ["no document", null, { _generation: 0, _room: 40 }],
   ["three marks", opened(3, 1_000), { _generation: 7, _room: 37 }],
   ["four marks, however fast", opened(4, 1), { _generation: 7, _room: 36 }],
   ["four marks a minute later", opened(4, 60_001), { _generation: 8, _room: 40 }],
   ["forty marks", opened(40, 1_000), { _generation: 8, _room: 40 }],
 ])("without functions, %s", (_, direct, way) => {
-  expect(directWay(direct, true)).toEqual(way);
+  expect(directTarget(direct, true)).toEqual(way);
 });
 
 test("more than four marks tell that there are no functions", () => {
-  expect(directWay(opened(5, 1_000))).toEqual({ _generation: 7, _room: 35 });
-  expect(directWay(opened(40, 1_000))).toEqual({ _generation: 8, _room: 40 });
+  expect(directTarget(opened(5, 1_000))).toEqual({ _generation: 7, _room: 35 });
+  expect(directTarget(opened(40, 1_000))).toEqual({ _generation: 8, _room: 40 });
 });
 
 test("without functions, the next generation does not begin beside a write of this client that has no timestamp", () => {
@@ -60,11 +60,11 @@ test("without functions, the next generation does not begin beside a write of th
     const direct = opened(marks, 1_000) as NonNullable<ReadDirect>;
     return { ...direct, marks: { ...direct.marks, 7: { at: null, nonces: nonces(marks) } } };
   };
-  expect(directWay(pending(39), true)._generation).toBe(7);
-  expect(directWay(pending(40), true)).toEqual({});
+  expect(directTarget(pending(39), true)._generation).toBe(7);
+  expect(directTarget(pending(40), true)).toEqual({});
 });
 
 test("a document that is not full, or closed, calls for no shards", () => {
   for (const direct of [null, undefined, opened(3, 1), { ...opened(4, 1), open: false }])
-    expect(directWay(direct)._shards).toBeUndefined();
+    expect(directTarget(direct)._shards).toBeUndefined();
 });

@@ -1,9 +1,9 @@
 /**
- * Which way an increment goes: in a transaction, which gives up a contended shard so that the client can try another, or by the SDK's
- * queue, which keeps the order of calls and is in the cache at once, but retries a contended write on the same shard.
+ * Whether an increment goes to the SDK's queue, which keeps the order of calls and is in the cache at once, but retries a contended write on
+ * the same shard; or first to a transaction, which gives up a contended shard so that the client can try another.
  */
 
-/** What the way depends on. */
+/** What that depends on. */
 export interface Situation {
   /** The call with `once`: the first of this client, a later one, or none. */
   readonly _once: "first" | "later" | undefined;
@@ -14,7 +14,7 @@ export interface Situation {
   /** Whether the client could read the counter document. One that could not may be offline. */
   readonly _isRead: boolean;
   /** Whether no crowd is near: the counter is not new, not growing, and its last writes were not contended. One increment in 20 says no. */
-  readonly _isCalm: boolean;
+  readonly _isCalm: boolean | undefined;
 }
 
 /** Whether an increment goes to the queue at once. */
