@@ -2,11 +2,13 @@
  * The command line: in the process of a test, which takes milliseconds, and as a user runs it, built and in a process of its own. Its
  * project has no functions.
  */
+
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { resolve } from "node:path";
 import { Firestore, Timestamp } from "@google-cloud/firestore";
 import { type FinishedProgram, runCommand } from "../cli/testing/runCommand.ts";
+import { type CounterWindowName, eachWindow } from "../core/src/index.ts";
 
 export const CLI = resolve("client/dist/cli.js");
 
@@ -114,9 +116,9 @@ export function cliProject(projectId: string) {
   };
 }
 
-/** The windows of a counter that has counted in a day, seven times as much in its week, and thirty times in its month. */
+/** The windows of a counter that has counted in a day, seven times as much in its week, and more in longer ones. */
 function windowsWith(day: number) {
   const until = Timestamp.fromMillis(Date.now() + 3_600_000);
-  const count = (total: number) => ({ until, total });
-  return { timeZone: "UTC", day: count(day), week: count(7 * day), month: count(30 * day) };
+  const times = (window: CounterWindowName) => ({ day: 1, week: 7, month: 30 })[window] ?? 365;
+  return { timeZone: "UTC", ...eachWindow((window) => ({ until, total: times(window) * day })) };
 }

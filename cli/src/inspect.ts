@@ -3,7 +3,15 @@
 
 import type { CounterRef } from "../../admin/src/index.ts";
 import { counterDoc } from "../../admin/src/internal.ts";
-import { CORRECTIONS, DIRECT_WINDOWS, type DirectFields, SHARDS, windowTotals } from "../../core/src/index.ts";
+import {
+  CORRECTIONS,
+  DIRECT_WINDOWS,
+  type DirectFields,
+  SHARDS,
+  WINDOW_NAMES,
+  WINDOW_TITLES,
+  windowTotals,
+} from "../../core/src/index.ts";
 import { sumOfListed } from "../../firestore/src/index.ts";
 import type { CommandContext } from "./commandContext.ts";
 import { CommandError, FAILED } from "./commandError.ts";
@@ -129,8 +137,11 @@ function rowsOf(report: CounterReport): Cell[][] {
   add("exact", paint("bold", formatNumber(exact.total)), compared);
   if (published?.countedCollection) add("counts", "", escapeControls(published.countedCollection));
   if (isPublished) {
-    const { day, week, month } = published.windows;
-    add("today", formatNumber(day), `${formatNumber(week)} this week, ${formatNumber(month)} this month`);
+    const [first, ...longer] = WINDOW_NAMES;
+    const remark = longer
+      .map((name) => `${formatNumber(published.windows[name])} ${WINDOW_TITLES[name].toLowerCase()}`)
+      .join(", ");
+    add(WINDOW_TITLES[first].toLowerCase(), formatNumber(published.windows[first]), remark);
   }
   if (direct) add("direct", formatNumber(direct.count), directRemark(direct));
   if (isPublished) add("writes", formatNumber(published.writes), `${formatNumber(published.rate)} per second recently`);

@@ -185,7 +185,9 @@ export {
   type CounterWindowName,
   type CounterWindows,
   type CounterWindowTotals,
+  eachWindow,
   WINDOW_NAMES,
+  WINDOW_TITLES,
   windowTotals,
 } from "./windows.ts";
 export { type IncrementPlan, planIncrement } from "./writePlan.ts";

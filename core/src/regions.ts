@@ -6,7 +6,7 @@
  * lost, repeated, late or out of order. The sum of the registers is the global total. It is exact for what each region has
  * published, and never counts anything twice. (A state-based PN-counter: https://inria.hal.science/inria-00555588, section 3.1.3)
  */
-import type { CounterWindow, CounterWindowName, CounterWindows } from "./windows.ts";
+import { type CounterWindow, type CounterWindowName, type CounterWindows, eachWindow } from "./windows.ts";
 
 /** What a region has published. */
 export interface RegionTotal<Timestamp> {
@@ -74,5 +74,5 @@ function sumWindows(all: readonly (CounterWindows<number> | null)[]): CounterWin
     const current = present.map((windows) => windows[window]).filter((count) => count.until === until);
     return { until, total: current.reduce((total, count) => total + count.total, 0) };
   };
-  return { timeZone: first.timeZone, day: sum("day"), week: sum("week"), month: sum("month") };
+  return { timeZone: first.timeZone, ...eachWindow(sum) };
 }

@@ -6,8 +6,23 @@
 /** A calendar day, a week that begins on Monday, or a calendar month. */
 export type CounterWindowName = "day" | "week" | "month";
 
-/** All of them. */
+/** All of them, from the shortest on. */
 export const WINDOW_NAMES = ["day", "week", "month"] as const satisfies readonly CounterWindowName[];
+
+/** Those that an instant is in, as people call them. */
+export const WINDOW_TITLES: Readonly<Record<CounterWindowName, string>> = {
+  day: "Today",
+  week: "This week",
+  month: "This month",
+};
+
+/** A value for each window. */
+export function eachWindow<Value>(valueOf: (window: CounterWindowName) => Value): Record<CounterWindowName, Value> {
+  return Object.fromEntries(WINDOW_NAMES.map((window) => [window, valueOf(window)])) as Record<
+    CounterWindowName,
+    Value
+  >;
+}
 
 /** What was counted in one window. A counter that counts nothing keeps its last one, so compare `until` with the time. */
 export interface CounterWindow<Timestamp> {
@@ -37,8 +52,7 @@ export interface Seconds {
  * @param at  milliseconds since the epoch
  */
 export function windowTotals(windows: CounterWindows<Seconds> | null | undefined, at: number): CounterWindowTotals {
-  const totalOf = (count: CounterWindow<Seconds> | undefined) => (isCurrent(count, at) ? (count?.total ?? 0) : 0);
-  return { day: totalOf(windows?.day), week: totalOf(windows?.week), month: totalOf(windows?.month) };
+  return eachWindow((window) => (isCurrent(windows?.[window], at) ? (windows?.[window].total ?? 0) : 0));
 }
 
 /** Whether there is a window that is not over. A server may have damaged it. */

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { Firestore, Timestamp, type WriteBatch } from "firebase-admin/firestore";
 import { describe, expect, test } from "vitest";
-import { DIRECT_WINDOWS } from "../../core/src/index.ts";
+import { DIRECT_WINDOWS, eachWindow } from "../../core/src/index.ts";
 import { serializeCounter } from "../../functions/src/counter/counterDocument.ts";
 import type { CounterConfig, CounterState, Published } from "../../functions/src/counter/types.ts";
 import { DEFAULT_CONFIG } from "../../functions/src/deploy/defaultConfig.ts";
@@ -33,7 +33,7 @@ const published = {
     slowSince: null,
   },
   ...{ malformedShards: [], counted: null, history: { hasMinute: true }, stock: null },
-  windows: { timeZone: "UTC", day: window, week: window, month: window },
+  windows: { timeZone: "UTC", ...eachWindow(() => window) },
 } as unknown as Published;
 
 /** What a publish writes: the fields of the counter document, and the documents of the history by their paths. */

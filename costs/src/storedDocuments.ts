@@ -2,7 +2,7 @@
  * How large the documents are that Tally writes, for the Enterprise edition: built as docs/data-model.md has them, for a counter
  * `views:home` and users with ids of 28 characters. Tests compare them with what the functions write and with real marks.
  */
-import { DIRECT_WINDOWS, MAX_DIRECT_MARKS, NONCE_BYTES } from "../../core/src/index.ts";
+import { DIRECT_WINDOWS, eachWindow, MAX_DIRECT_MARKS, NONCE_BYTES } from "../../core/src/index.ts";
 import { documentBytes, type StoredFields } from "./documentSize.ts";
 
 const COUNTER = "counters/views:home";
@@ -10,7 +10,7 @@ const UID = "x".repeat(28);
 const at = { toMillis: () => 0 };
 
 const window = { until: at, total: 0 };
-const windows = { timeZone: "UTC", day: window, week: window, month: window };
+const windows = { timeZone: "UTC", ...eachWindow(() => window) };
 const point = { total: 0, writes: 0, rate: 0, shardCount: 0, publishes: 0, asOf: at };
 
 const counterFields = {

@@ -1,7 +1,7 @@
 /** Configurations, and a counter, for tests. */
 
 import fc from "fast-check";
-import { MAX_SHARDS } from "../../core/src/index.ts";
+import { eachWindow, MAX_SHARDS } from "../../core/src/index.ts";
 import { MAX_TASK_DELAY } from "../src/counter/cause.ts";
 import { PHASES } from "../src/counter/phase.ts";
 import type { CorePublished, CounterConfig, Published } from "../src/counter/types.ts";
@@ -96,7 +96,7 @@ export const anyCounter: fc.Arbitrary<Published> = fc
   .record({
     core: anyCorePublished,
     history: fc.record({ hasMinute: fc.boolean() }),
-    windows: fc.option(fc.record({ timeZone: fc.string(), day: anyCount, week: anyCount, month: anyCount })),
+    windows: fc.option(fc.record({ timeZone: fc.string(), ...eachWindow(() => anyCount) })),
   })
   .map(({ core, ...features }) => ({
     ...core,

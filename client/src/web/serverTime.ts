@@ -3,15 +3,11 @@
  * this a file of its own, which is loaded with the first counter that has windows.
  */
 import { doc, type Firestore } from "firebase/firestore";
-import { type CounterWindowName, ServerClock, timePath } from "../../../core/src/index.ts";
+import { ServerClock, timePath, WINDOW_NAMES } from "../../../core/src/index.ts";
 import { isHiddenOrOffline, readFromServer } from "./counter.ts";
 
-const WINDOWS = { day: 1, week: 1, month: 1 } satisfies Record<CounterWindowName, unknown>;
-
 /** The fields of a counter document that say when its windows end. */
-const ENDS = ["windows", "globalWindows"].flatMap((field) =>
-  Object.keys(WINDOWS).map((window) => `${field}.${window}.until`),
-);
+const ENDS = ["windows", "globalWindows"].flatMap((field) => WINDOW_NAMES.map((window) => `${field}.${window}.until`));
 
 /** Later than any server's time: the last second of the year 9999. */
 const NEVER_MS = 253_402_300_799_000;

@@ -2,6 +2,7 @@
  * Windows (I11): each publish adds to the windows what was incremented since the one before, and windows that are over begin
  * again. Resets, creations, corrections and what Google's functions have counted are no increments.
  */
+import { eachWindow } from "../../../core/src/index.ts";
 import type { Settings } from "../../../functions/src/shared/feature.ts";
 import { isIn } from "../../../functions/src/shared/groups.ts";
 import type { Version } from "../model/database.ts";
@@ -64,7 +65,7 @@ export class WindowCheck {
       if (by === 0) return { until, total };
       return { until: ends[name], total: by + (until === ends[name] ? total : 0) };
     };
-    return { day: next("day"), week: next("week"), month: next("month") };
+    return eachWindow(next);
   }
 
   #state(counter: string): CounterState {

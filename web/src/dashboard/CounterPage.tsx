@@ -1,7 +1,7 @@
 /** One counter: its published state, its chart, its shards on demand, its top items, and its corrections. */
 import "uplot/dist/uPlot.min.css";
 import { useState } from "preact/hooks";
-import { windowTotals } from "../../../core/src/index.ts";
+import { WINDOW_NAMES, WINDOW_TITLES, windowTotals } from "../../../core/src/index.ts";
 import { NOT_ANSWERING, type PublishedCounter, usePublishLog, useShardActivity } from "../counter/counterHooks.ts";
 import { EMPTY_LOG } from "../counter/publishLog.ts";
 import { rateNow } from "../counter/rate.ts";
@@ -67,7 +67,9 @@ function Counter({ connection, id, retry }: { connection: Connection; id: string
           <dt>Today</dt>
           <dd id="today">{windows ? formatTotal(windows.day) : "–"}</dd>
           <dd class="fine">
-            {windows ? `${formatTotal(windows.week)} this week, ${formatTotal(windows.month)} this month` : ""}
+            {windows
+              ? LONGER.map((name) => `${formatTotal(windows[name])} ${WINDOW_TITLES[name].toLowerCase()}`).join(", ")
+              : ""}
           </dd>
         </div>
         <div>
@@ -129,3 +131,5 @@ function describeState({ value, regions, isNew, fromCache }: PublishedCounter): 
   if (isNew) return regions ? "Nothing was counted in this region yet." : "This counter has no total yet.";
   return value?.last ? "The latest total." : "Connecting to Firestore…";
 }
+
+const LONGER = WINDOW_NAMES.slice(1);

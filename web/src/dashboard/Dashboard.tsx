@@ -1,7 +1,7 @@
 /** The counters of the project, live: the largest, those with the most writes, or those that a search finds. */
 import type { DocumentSnapshot } from "firebase/firestore";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { type CounterWindowName, windowTotals } from "../../../core/src/index.ts";
+import { type CounterWindowName, WINDOW_TITLES, windowTotals } from "../../../core/src/index.ts";
 import { PRICES } from "../../../costs/src/index.ts";
 import { NOT_ANSWERING } from "../counter/counterHooks.ts";
 import type { Published } from "../counter/published.ts";
@@ -20,9 +20,7 @@ import { PAGE_SIZE, useListing } from "./useListing.ts";
 const NAMES: Record<Order, string> = {
   total: "Top",
   rate: "Trending",
-  day: "Today",
-  week: "This week",
-  month: "This month",
+  ...WINDOW_TITLES,
   id: "By id",
 };
 

@@ -1,6 +1,7 @@
 /** The counters of a group that have counted most today, this week, this month or ever. */
 import { type CounterWindowName, getTopCounters, type ListedCounter } from "firestore-tally";
 import { useEffect, useState } from "preact/hooks";
+import { WINDOW_TITLES } from "../../../core/src/index.ts";
 import type { Connection } from "../firebase/connection.ts";
 import { formatTotal } from "../page/format.ts";
 
@@ -10,7 +11,7 @@ const LENGTH = 5;
 const REFRESH_MS = 10_000;
 
 type Span = CounterWindowName | "ever";
-const NAMES: Record<Span, string> = { day: "Today", week: "This week", month: "This month", ever: "All time" };
+const NAMES: Record<Span, string> = { ...WINDOW_TITLES, ever: "All time" };
 
 export function Board({ connection, visible }: { connection: Connection; visible: boolean }) {
   const [span, setSpan] = useState<Span>("day");

@@ -1,6 +1,11 @@
 /** Windows as Firestore has them: parsed, because a server may have damaged them, and serialized. */
 import type { Timestamp } from "firebase-admin/firestore";
-import type { CounterWindow, CounterWindowName, CounterWindows } from "../../../../core/src/index.ts";
+import {
+  type CounterWindow,
+  type CounterWindowName,
+  type CounterWindows,
+  eachWindow,
+} from "../../../../core/src/index.ts";
 import { fieldIf, finite, millis, toTimestamp } from "../../counter/fields.ts";
 import type { Millis } from "../../counter/time.ts";
 import { defineFeature } from "../../shared/feature.ts";
@@ -12,14 +17,12 @@ export function parseWindows(value: unknown): CounterWindows<Millis> | null {
     const { until, total } = counts[window] ?? {};
     return { until: millis(until) ?? 0, total: finite(total) };
   };
-  return typeof timeZone === "string"
-    ? { timeZone, day: countIn("day"), week: countIn("week"), month: countIn("month") }
-    : null;
+  return typeof timeZone === "string" ? { timeZone, ...eachWindow(countIn) } : null;
 }
 
-export function serializeWindows({ timeZone, day, week, month }: CounterWindows<Millis>): CounterWindows<Timestamp> {
-  const count = ({ until, total }: CounterWindow<Millis>) => ({ until: toTimestamp(until), total });
-  return { timeZone, day: count(day), week: count(week), month: count(month) };
+export function serializeWindows({ timeZone, ...counts }: CounterWindows<Millis>): CounterWindows<Timestamp> {
+  const serialized = ({ until, total }: CounterWindow<Millis>) => ({ until: toTimestamp(until), total });
+  return { timeZone, ...eachWindow((window) => serialized(counts[window])) };
 }
 
 export const windows = defineFeature({

@@ -3,7 +3,7 @@
  * day, one week and one month (I11). What servers reset, import or correct belongs to none.
  */
 import { DateTime } from "luxon";
-import type { CounterWindowName, CounterWindows } from "../../../../core/src/index.ts";
+import { type CounterWindowName, type CounterWindows, eachWindow } from "../../../../core/src/index.ts";
 import type { Millis } from "../../counter/time.ts";
 import type { FeaturePlan } from "../../shared/feature.ts";
 import { GROUPS, type Groups, isIn, parseGroups } from "../../shared/groups.ts";
@@ -87,7 +87,7 @@ export function nextWindows(
     const before = previous?.[window];
     return { until: ends[window], total: (before?.until === ends[window] ? before.total : 0) + added };
   };
-  return { timeZone, day: next("day"), week: next("week"), month: next("month") };
+  return { timeZone, ...eachWindow(next) };
 }
 
 /** The last answer of {@link windowEnds}, which holds for a day. */
@@ -103,7 +103,7 @@ export function windowEnds(at: Millis, timeZone: string): WindowEnds {
         .plus({ [window]: 1 })
         .startOf(window)
         .toMillis();
-    const ends = { day: end("day"), week: end("week"), month: end("month") };
+    const ends = eachWindow(end);
     cached = { timeZone, start: local.startOf("day").toMillis(), ends };
   }
   return cached.ends;
