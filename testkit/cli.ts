@@ -8,7 +8,7 @@ import { once } from "node:events";
 import { resolve } from "node:path";
 import { Firestore, Timestamp } from "@google-cloud/firestore";
 import { type FinishedProgram, runCommand } from "../cli/testing/runCommand.ts";
-import { type CounterWindowName, eachWindow } from "../core/src/index.ts";
+import { type CounterWindowName, eachWindow, WINDOW_NAMES } from "../core/src/index.ts";
 
 export const CLI = resolve("client/dist/cli.js");
 
@@ -119,6 +119,6 @@ export function cliProject(projectId: string) {
 /** The windows of a counter that has counted in a day, seven times as much in its week, and more in longer ones. */
 function windowsWith(day: number) {
   const until = Timestamp.fromMillis(Date.now() + 3_600_000);
-  const times = (window: CounterWindowName) => ({ day: 1, week: 7, month: 30 })[window] ?? 365;
+  const times = (window: CounterWindowName) => [1, 7, 30, 365][WINDOW_NAMES.indexOf(window)] as number;
   return { timeZone: "UTC", ...eachWindow((window) => ({ until, total: times(window) * day })) };
 }

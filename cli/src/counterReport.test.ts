@@ -1,5 +1,6 @@
 import { Timestamp } from "firebase-admin/firestore";
 import { describe, expect, test } from "vitest";
+import { eachWindow } from "../../core/src/index.ts";
 import type { ListedShard } from "../../firestore/src/index.ts";
 import { type CounterReading, type PublishedReport, reportOf } from "./counterReport.ts";
 
@@ -24,7 +25,7 @@ const published = (total: number, ageMillis: number): PublishedReport => ({
   calmSince: null,
   slowSince: null,
   countedCollection: null,
-  windows: { day: 0, week: 0, month: 0 },
+  windows: eachWindow(() => 0),
 });
 
 function report(shards: ListedShard[], reading: Partial<CounterReading> = {}, malformed: string[] = []) {

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { CounterError } from "./errors.ts";
 import { DAY_END, historyPlace, STEP_MILLIS, type StoredStep } from "./historyDocument.ts";
 import { type CounterHistoryOptions, historyPoints, historyRange } from "./historyPoints.ts";
+import { eachWindow } from "./windows.ts";
 
 const date = (time: string) => new Date(`2026-11-${time}Z`);
 const day = { from: date("21T00:00:00"), to: date("22T00:00:00") };
@@ -73,7 +74,7 @@ describe("the points of a range", () => {
       rate: 0.1,
       shardCount: 1,
       publishes: 1,
-      windows: { day: 0, week: 0, month: 0 },
+      windows: eachWindow(() => 0),
     });
   });
 
@@ -113,9 +114,8 @@ describe("the points of a range", () => {
       const count = (end: string) => ({ until: until(end), total: n });
       const windows = {
         timeZone: "Asia/Kolkata",
+        ...eachWindow(() => count("30T18:30")),
         day: count(dayEnds),
-        week: count("22T18:30"),
-        month: count("30T18:30"),
       };
       return { ...state(n, date(at)), windows };
     };
@@ -142,7 +142,7 @@ describe("the points of a range", () => {
     test("a state without increments of its day has counted 0 on it", () => {
       const idle = inIndia(5, "21T19:00:00", "21T18:30:00");
       const [point] = historyPoints(idle, [], { ...day, step: "day" });
-      expect(point?.windows).toEqual({ day: 0, week: 5, month: 5 });
+      expect(point?.windows).toEqual({ ...eachWindow(() => 5), day: 0 });
     });
   });
 
@@ -151,13 +151,12 @@ describe("the points of a range", () => {
       ...state(4, date("18T09:00:00")),
       windows: {
         timeZone: "UTC",
+        ...eachWindow(() => ({ until: { seconds: +date("30T00:00:00") / 1_000, nanoseconds: 0 }, total: 30 })),
         day: { until: { seconds: +date("19T00:00:00") / 1_000, nanoseconds: 0 }, total: 4 },
-        week: { until: { seconds: +date("23T00:00:00") / 1_000, nanoseconds: 0 }, total: 9 },
-        month: { until: { seconds: +date("30T00:00:00") / 1_000, nanoseconds: 0 }, total: 30 },
       },
     };
     const points = historyPoints(quiet, stored("hour", [state(3, date("17T09:00:00"))]), { ...day, step: "day" });
-    expect(points).toMatchObject([{ at: day.from, total: 40, rate: 0, windows: { day: 0, week: 9, month: 30 } }]);
+    expect(points).toMatchObject([{ at: day.from, total: 40, rate: 0, windows: { ...eachWindow(() => 30), day: 0 } }]);
     const future = { from: new Date(Date.now() + 60_000), to: new Date(Date.now() + 120_000) };
     expect(historyPoints(quiet, [], { ...future, step: "day" })).toEqual([]);
     expect(historyPoints(quiet, [], { from: date("17T00:00:00"), to: date("17T12:00:00"), step: "hour" })).toEqual([]);

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { mergeRegisters, type RegionTotal, type RegionTotals, sumRegisters } from "./regions.ts";
+import { eachWindow } from "./windows.ts";
 
 const register: fc.Arbitrary<RegionTotal<number>> = fc.record({
   total: fc.integer({ min: -5, max: 5 }),
@@ -56,18 +57,16 @@ describe("the sum", () => {
   test("of windows has those that end last", () => {
     const windows = (day: number, total: number) => ({
       timeZone: "UTC",
+      ...eachWindow(() => ({ until: 30, total })),
       day: { until: day, total },
-      week: { until: 7, total },
-      month: { until: 30, total },
     });
     const us = { ...at(3, 9), windows: windows(3, 9) };
     const eu = { ...at(2, 5), windows: windows(2, 5) };
     const asia = { ...at(3, 4), windows: windows(3, 4) };
     expect(sumRegisters({ us, eu, asia, sa: at(0, 0) }).globalWindows).toEqual({
       timeZone: "UTC",
+      ...eachWindow(() => ({ until: 30, total: 18 })),
       day: { until: 3, total: 13 },
-      week: { until: 7, total: 18 },
-      month: { until: 30, total: 18 },
     });
     expect(sumRegisters({ sa: at(0, 0) })).toEqual({ globalTotal: 0, globalWindows: null });
   });

@@ -17,11 +17,8 @@ export const WINDOW_TITLES: Readonly<Record<CounterWindowName, string>> = {
 };
 
 /** A value for each window. */
-export function eachWindow<Value>(valueOf: (window: CounterWindowName) => Value): Record<CounterWindowName, Value> {
-  return Object.fromEntries(WINDOW_NAMES.map((window) => [window, valueOf(window)])) as Record<
-    CounterWindowName,
-    Value
-  >;
+export function eachWindow<Value>(make: (window: CounterWindowName) => Value): Record<CounterWindowName, Value> {
+  return Object.fromEntries(WINDOW_NAMES.map((window) => [window, make(window)])) as Record<CounterWindowName, Value>;
 }
 
 /** What was counted in one window. A counter that counts nothing keeps its last one, so compare `until` with the time. */

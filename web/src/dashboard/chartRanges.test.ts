@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { eachWindow } from "../../../core/src/index.ts";
 import { chartPoints } from "./chartRanges.ts";
 
 test("the rate between two points of a history is that of the writes between them", () => {
@@ -9,7 +10,7 @@ test("the rate between two points of a history is that of the writes between the
     rate: 99,
     shardCount,
     publishes: 1,
-    windows: { day: 0, week: 0, month: 0 },
+    windows: eachWindow(() => 0),
   });
   expect(chartPoints([{ ...point(30, 10, 2), rate: 0 }], 90_000)).toEqual([
     { at: 30_000, rate: 0, shardCount: 2 },
