@@ -1,5 +1,7 @@
 /** The checks of the database, its indexes and TTL policies, the query plan and App Check. */
+
 import { expect, test } from "vitest";
+import { WINDOW_NAMES } from "../../../core/src/index.ts";
 import { healthyFacts, withParameters } from "../../testing/healthyFacts.ts";
 import { findingsOf } from "./checks.ts";
 import { declaredDatabase } from "./declaredDatabase.ts";
@@ -104,7 +106,7 @@ test("the indexes of windows are expected where the functions count windows", ()
     checkIndexes(healthyFacts(facts)).map(({ problem }) => /counters \(group, (\w+\.\w+)/.exec(problem)?.[1]);
   expect(missing(withParameters({ ...regions, WINDOWS: "" }))).toEqual([]);
   expect(missing({ functions: { unseen: "" } })).toEqual([]);
-  expect(missing(withParameters({ WINDOWS: "likes" }))).toEqual(["windows.day", "windows.week", "windows.month"]);
+  expect(missing(withParameters({ WINDOWS: "likes" }))).toEqual(WINDOW_NAMES.map((window) => `windows.${window}`));
   expect(missing(withParameters({ ...regions, WINDOWS: "*" }))).toHaveLength(6);
 });
 

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { WINDOW_NAMES } from "../../../core/src/index.ts";
 import { addIndexes, indexesOf, removeIndexes, staleIndexes } from "./indexesJson.ts";
 
 const shipped = readFileSync(new URL("../../../firestore.indexes.json", import.meta.url), "utf8");
@@ -53,7 +54,7 @@ test.each<[parameters: Record<string, string>, edition: "standard" | "enterprise
       .flatMap((index) => index.fields.map((field) => (field as { fieldPath: string }).fieldPath))
       .filter((path) => path.includes("indows."));
   const wanted = fields.flatMap((field) =>
-    ["day", "week", "month"].flatMap((window) => [`${field}.${window}.until`, `${field}.${window}.total`]),
+    WINDOW_NAMES.flatMap((window) => [`${field}.${window}.until`, `${field}.${window}.total`]),
   );
   expect(of(own)).toEqual(wanted);
   const { text } = addIndexes(PATH, undefined, own);

@@ -1,5 +1,7 @@
 /** A second `init` changes the files that its options concern, and no others. */
+
 import { expect, test } from "vitest";
+import { WINDOW_NAMES } from "../../../core/src/index.ts";
 import { createProject, including, json } from "../../testing/setupProject.ts";
 
 test("a second run takes each option to all files, and leaves the others", async () => {
@@ -63,7 +65,7 @@ test("windows have indexes as long as the parameters choose them", async () => {
   const indexes = () => read("db/indexes.json").match(/[a-zA-Z]*indows\.\w+\.until/g)?.length ?? 0;
   await init({ windows: "views", history: "*" });
   expect(read("tally/.env").match(/^(WINDOWS|HISTORY)=.*$/gm)).toEqual(["WINDOWS=views", "HISTORY=*"]);
-  expect(indexes()).toBe(3);
+  expect(indexes()).toBe(WINDOW_NAMES.length);
   edit("tally/.env", "REGIONS=", "REGIONS=us=(default), eu=eu");
   await upgrade();
   expect(indexes()).toBe(6);
