@@ -126,9 +126,9 @@ const SUITES: Readonly<Record<string, Suite>> = {
       "every version of each peer": [...emulators("--as", "hosted"), ...vitest("packages")],
     },
     alone: {
-      "from the extension to the kit, and an import of emulator data": [
+      "from the extension to the kit, an import of emulator data, without each feature": [
         ...vitest("packaging"),
-        ...["upgrade", "emulatorImport"],
+        ...["upgrade", "emulatorImport", "withoutFeature"],
       ],
       "every rehearsed deployment, init with Next.js": [
         ...vitest("packaging"),
@@ -137,7 +137,7 @@ const SUITES: Readonly<Record<string, Suite>> = {
       "end to end, 30 ms of latency each way": [
         ...emulators("--latency", "30"),
         ...vitest("endToEnd"),
-        ...["-t", "100 incr"],
+        ...["-t", "100 incr|a counter grows"],
       ],
       "three regions on a suite of their own": [...vitest("faults"), "test/regions"],
     },

@@ -31,7 +31,7 @@ import {
   directCountOf,
   givenFlag,
   hasOption,
-  isBounded,
+  isSafeAmount,
   parseSource,
   shardsPath,
   validSource,
@@ -172,7 +172,7 @@ async function readSourceAndShards(ref: CounterRef, given: CounterSource | undef
       refuseCountedCollection(counter);
       const source = given ?? storedSource(counter);
       const { expected } = (await transaction.get(sourceAggregation(ref, source))).data();
-      if (!isBounded(expected)) throw notANumber(ref, expected);
+      if (!isSafeAmount(expected)) throw notANumber(ref, expected);
       const shards = await transaction.get(firestore.collection(shardsPath(path)).select("count"));
       return { source, expected, shards, counter, asOf: shards.readTime };
     },

@@ -4,7 +4,7 @@ import {
   CounterError,
   directCountOf,
   type ItemSummaryDocument,
-  isBounded,
+  isSafeAmount,
   itemSummaryPath,
   shardsPath,
   type TopItemsDocument,
@@ -95,6 +95,6 @@ function forgetItems(batch: WriteBatch, ref: CounterRef, summary: DocumentSnapsh
 
 /** @throws CounterError `counter/invalid-amount` */
 export function validTotal(name: string, total: unknown): number {
-  if (isBounded(total)) return total;
+  if (isSafeAmount(total)) return total;
   throw new CounterError("counter/invalid-amount", `${name} is "${String(total)}"; pass a number within ±2^53`);
 }

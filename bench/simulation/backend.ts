@@ -7,6 +7,7 @@ import { BASE_SHARD } from "../../core/src/index.ts";
 import {
   type AggregateResult,
   type Cause,
+  CLEANING,
   type CounterConfig,
   type Direct,
   decide,
@@ -15,13 +16,12 @@ import {
   isListedFor,
   isPollLost,
   LONGEST_SUM,
-  LOOKS,
   MAX_LISTED_SHARDS,
   type Measurement,
   type Millis,
   type Published,
   type ScheduledTask,
-  shardsToLookAt,
+  shardsToClean,
   TRIGGER_SHARDS,
 } from "../../functions/src/decisions.ts";
 import { historyWrites } from "../../functions/src/features/history/historyPlan.ts";
@@ -205,9 +205,9 @@ export class Backend {
     if (next.nextPollAt !== null) this.#polled.add(counter);
     else this.#polled.delete(counter);
     counter.bill.publishing++;
-    const looks = LOOKS[this.#settings.enterprise > 0 ? "enterprise" : "standard"];
+    const cleaning = CLEANING[this.#settings.enterprise > 0 ? "enterprise" : "standard"];
     const written = [counter.published?.writes ?? 0, next.writes] as const;
-    for (const id of shardsToLookAt(looks, ...written, next.shardCount, this.#world.randomLook))
+    for (const id of shardsToClean(cleaning, ...written, next.shardCount, this.#world.randomLook))
       counter.look(Number(id), now);
     counter.bill.history += historyWrites(counter.published, next, this.#config).length;
     const change = directChange({ direct: current.direct }, next, this.#config);

@@ -5,7 +5,7 @@
 import { MARK_LIFETIME_SECONDS, MARK_WINDOW_MILLIS, MARK_WINDOWS, NONCE_BYTES } from "../../core/src/index.ts";
 import { documentBytes, type StoredFields } from "../../costs/src/index.ts";
 import { toTimestamp } from "../../functions/src/counter/fields.ts";
-import { expiredWindows, LOOKS, type Millis } from "../../functions/src/decisions.ts";
+import { CLEANING, expiredWindows, type Millis } from "../../functions/src/decisions.ts";
 
 const at = toTimestamp(0);
 const nonce = new Uint8Array(NONCE_BYTES);
@@ -33,7 +33,7 @@ export class Marks {
     const marks = [...this.#windows].map(([name, { at: written, count }]) => {
       return [name, { at: toTimestamp(written), nonces: Array<Uint8Array>(count).fill(nonce) }];
     });
-    const expired = expiredWindows(Object.fromEntries(marks), now, LOOKS.enterprise);
+    const expired = expiredWindows(Object.fromEntries(marks), now, CLEANING.enterprise);
     for (const name of expired) this.#windows.delete(Number(name));
     return expired.length > 0;
   }

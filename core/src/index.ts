@@ -150,7 +150,7 @@ export {
   MAX_PUBLISH_DELAY_MS,
   SHARD_COUNT_TTL_MS,
   SHARD_COUNT_TTL_WRITES,
-  WRITES_PER_MARK_LOOK,
+  WRITES_PER_MARK_CLEANING,
 } from "./timeouts.ts";
 export { type ItemCount, ItemSummary, MAX_ITEM_BYTES, MAX_ITEMS } from "./topItems.ts";
 export {
@@ -159,8 +159,8 @@ export {
   givenName,
   hasOption,
   type IncrementArguments,
-  isBounded,
   isDocumentId,
+  isSafeAmount,
   valid,
   validAmount,
   validGroup,

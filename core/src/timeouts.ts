@@ -64,4 +64,4 @@ export const MAX_PUBLISH_DELAY_MS = 15_000;
 export const INCREMENTS_PER_MARK_REMOVAL = 20;
 
 /** The functions look at one shard, for expired marks, for so many shard writes. */
-export const WRITES_PER_MARK_LOOK = 512;
+export const WRITES_PER_MARK_CLEANING = 512;

@@ -6,13 +6,13 @@ import { CounterError } from "./errors.ts";
 import { MAX_ID_BYTES } from "./layout.ts";
 
 /** Whether a sum of any number of such amounts stays finite. Whole ones are exact. */
-export function isBounded(amount: unknown): amount is number {
+export function isSafeAmount(amount: unknown): amount is number {
   return typeof amount === "number" && Math.abs(amount) < 2 ** 53;
 }
 
 /** @throws CounterError `counter/invalid-amount` unless `by` is a number within ±2⁵³, and not 0 */
 export function validAmount(by: unknown): number {
-  return valid(isBounded(by) && by !== 0, "amount", by, "a number within ±2^53, not 0");
+  return valid(isSafeAmount(by) && by !== 0, "amount", by, "a number within ±2^53, not 0");
 }
 
 /** What follows the reference in a call that counts: the amount, 1 if it is left out, and options. */

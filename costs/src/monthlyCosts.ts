@@ -16,7 +16,7 @@
  *               for each day of hours and each hour of minutes, deleted when it expires
  */
 import { partOfShard0 } from "../../core/src/index.ts";
-import { areAny, DEFAULT_SETTINGS, LOOKS, type Settings, settingsOn } from "../../functions/src/decisions.ts";
+import { areAny, CLEANING, DEFAULT_SETTINGS, type Settings, settingsOn } from "../../functions/src/decisions.ts";
 import { intervalsOf } from "../../functions/src/features/regions/intervals.ts";
 import { type BilledUnit, type PriceList, priceOf } from "./prices.ts";
 import { historyPerSecond, isPolled, publishingPerSecond } from "./publishing.ts";
@@ -141,7 +141,7 @@ export function monthlyCosts(all: Traffic, prices: PriceList, settings: Settings
   const arrivals = exchanges * (regions - 1);
 
   const marked = batch === undefined ? writes : 0;
-  const looks = LOOKS[billing.edition];
+  const cleaning = CLEANING[billing.edition];
   const item = (id: CostItemId, name: string, operation: Operation, perMonth: number): CostItem => {
     const unit = billing.units[operation];
     return { id, name, unit, perMonth, dollars: priceOf({ [unit]: perMonth }, prices) };
@@ -166,12 +166,12 @@ export function monthlyCosts(all: Traffic, prices: PriceList, settings: Settings
       "read",
       perClient > 0 ? (direct + writes) / Math.max(perClient, 1) : 0,
     ),
-    item("markLooks", "looks at marks", "read", marked / looks.writesPerLook),
+    item("markLooks", "looks at marks", "read", marked / cleaning.writesPerShardCleaned),
     item(
       "markRemovals",
       "expired marks, removed",
       "write",
-      billing.edition === "enterprise" ? (REMOVALS_PER_LOOK * queued * marked) / looks.writesPerLook : 0,
+      billing.edition === "enterprise" ? (REMOVALS_PER_LOOK * queued * marked) / cleaning.writesPerShardCleaned : 0,
     ),
     item("measurements", "measurements", "read", measured),
     item("publishes", "published totals", "write", publishes * billing.write(counter)),

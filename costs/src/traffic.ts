@@ -99,7 +99,7 @@ export function dayPartsOf(traffic: Traffic, config: Settings): DayPart[] {
   const part = (hours: number, rate: number, shardsBefore: number): DayPart => {
     const writes = batch === undefined ? rate : groupedWrites(rate, counters, batch);
     const shards = stableShardCount(writes, shardsBefore, config);
-    const interval = publishInterval({ total, rate: writes, amountRate: rate, counted: null }, config);
+    const interval = publishInterval({ total, rate: writes, amountRate: rate, collectionCount: null }, config);
     const direct = mayBeDirect && shards === 1 ? rate * directShare(rate) : 0;
     return { hours, rate, writes: writes - direct, direct, shards, interval };
   };

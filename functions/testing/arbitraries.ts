@@ -51,7 +51,7 @@ export const coreIdle: CorePublished = {
   shardDocuments: 1,
   slowSince: null,
   malformedShards: [],
-  counted: null,
+  collectionCount: null,
 };
 
 /** The same with what features have in it. */
@@ -79,7 +79,7 @@ export const anyCorePublished: fc.Arbitrary<CorePublished> = fc
     shardDocuments: fc.oneof(fc.nat(6), fc.integer({ min: 0, max: MAX_SHARDS })),
     slowSince: fc.option(fc.integer({ min: 1e12, max: 4e12 })),
     malformedShards: fc.array(fc.string(), { maxLength: 2 }),
-    counted: fc.constant(null),
+    collectionCount: fc.constant(null),
   })
   .map(({ polledAfter, calmFor, unusedFor, ...counter }) => ({
     ...counter,

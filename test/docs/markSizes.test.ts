@@ -6,7 +6,7 @@ import { INCREMENTS_PER_MARK_REMOVAL, MARK_LIFETIME_SECONDS, planIncrement } fro
 import { Random } from "../../core/testing/random.ts";
 import { documentBytes, MARKED_SHARDS, writeUnits } from "../../costs/src/index.ts";
 
-import { DEFAULT_SETTINGS, type Edition, expiredWindows, LOOKS, settingsOn } from "../../functions/src/decisions.ts";
+import { CLEANING, DEFAULT_SETTINGS, type Edition, expiredWindows, settingsOn } from "../../functions/src/decisions.ts";
 
 const START = 1_800_000_000_000;
 const HOUR = 3_600_000;
@@ -18,7 +18,7 @@ const HOUR = 3_600_000;
  * @returns         its size in bytes from the second hour on: the mean over its writes, the most, and the mean in write units
  */
 function sizes(perSecond: number, removing: number, seed: number, edition: Edition = "standard", hours = 2) {
-  const looks = LOOKS[edition];
+  const looks = CLEANING[edition];
   const random = new Random(seed, 7, 11);
   const next = () => random.next();
   const windows = new Map<string, { at: number; nonces: Uint8Array[] }>();
@@ -33,7 +33,8 @@ function sizes(perSecond: number, removing: number, seed: number, edition: Editi
     const marks = Object.fromEntries(
       [...windows].map(([name, { at, nonces }]) => [name, { at: Timestamp.fromMillis(at), nonces }]),
     );
-    if (next() * looks.writesPerLook < 1) for (const name of expiredWindows(marks, now, looks)) windows.delete(name);
+    if (next() * looks.writesPerShardCleaned < 1)
+      for (const name of expiredWindows(marks, now, looks)) windows.delete(name);
     if (now < START + HOUR) continue;
     const fields = { shard: "12", count: writes, writes, at: Timestamp.fromMillis(now), marks };
     const bytes = documentBytes("counters/views:home/shards/12", fields);

@@ -13,9 +13,9 @@ import { runSweep } from "../../functions/src/deploy/runSweep.ts";
 import { runTask } from "../../functions/src/deploy/runTask.ts";
 import { FEATURES } from "../../functions/src/features/features.ts";
 import { FEATURE_PLANS } from "../../functions/src/features/plans.ts";
-import { sourceOf } from "../../functions/src/features/regions/bring.ts";
 import type { OtherRegion } from "../../functions/src/features/regions/connect.ts";
 import { exchangeCounter } from "../../functions/src/features/regions/exchange.ts";
+import { sourceOf } from "../../functions/src/features/regions/push.ts";
 import type { DocumentEvent, DocumentTrigger, Settings } from "../../functions/src/shared/feature.ts";
 import { eventBytes, eventDelays, isEventLost } from "../../testkit/production/events.ts";
 import {

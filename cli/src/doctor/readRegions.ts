@@ -21,7 +21,7 @@ const LONGEST_WAIT_MS = 15_000;
 const CONCURRENCY = 20;
 
 /** What a region has published of a counter, and what of that has arrived in another one. */
-interface Way {
+interface Delivery {
   readonly id: string;
   readonly from: string;
   readonly to: string;
@@ -32,7 +32,7 @@ interface Way {
 }
 
 /**
- * Waits a few seconds if an exchange is under way.
+ * Waits a few seconds if an exchange is under delivery.
  *
  * Cost: for each counter 1 read, and 1 for each other region; 2 more for each exchange that is not done.
  *
@@ -50,34 +50,40 @@ export async function readRegions(
     meter.reads++;
     return readCounter((counters.get(region) as CollectionReference).doc(id), EXCHANGED);
   };
-  const ways: Way[] = [];
+  const deliveries: Delivery[] = [];
   for (let start = 0; start < ids.length; start += CONCURRENCY) {
     const page = ids.slice(start, start + CONCURRENCY).map(async (id) => {
       const own = await read(regions.own, id);
       const others = await Promise.all(regions.others.map(async ({ name }) => [name, await read(name, id)] as const));
       return others.flatMap(([name, other]) => [
-        ...wayOf(id, regions.own, name, own, other),
-        ...wayOf(id, name, regions.own, other, own),
+        ...deliveryOf(id, regions.own, name, own, other),
+        ...deliveryOf(id, name, regions.own, other, own),
       ]);
     });
-    ways.push(...(await Promise.all(page)).flat());
+    deliveries.push(...(await Promise.all(page)).flat());
   }
-  const open = ways.filter(differs);
+  const open = deliveries.filter(differs);
   const waits = open.map(({ dueAt }) => dueAt + LATE_MS - Date.now());
   await sleep(Math.max(0, ...waits.filter((wait) => wait <= LONGEST_WAIT_MS)));
   const checked = open.map(async (before): Promise<Exchange> => {
     const { id, from, to } = before;
     // In this order, so that nothing seems to have arrived before it was published.
     const there = await read(to, id);
-    const [after] = wayOf(id, from, to, await read(from, id), there);
+    const [after] = deliveryOf(id, from, to, await read(from, id), there);
     return { id, from, to, trouble: after ? troubleOf(before, after) : null };
   });
-  const done = ways.filter((way) => !differs(way));
+  const done = deliveries.filter((delivery) => !differs(delivery));
   return [...done.map(({ id, from, to }) => ({ id, from, to, trouble: null })), ...(await Promise.all(checked))];
 }
 
 /** `[]` if the region has published nothing. */
-function wayOf(id: string, from: string, to: string, { published }: CounterState, { regions }: CounterState): Way[] {
+function deliveryOf(
+  id: string,
+  from: string,
+  to: string,
+  { published }: CounterState,
+  { regions }: CounterState,
+): Delivery[] {
   return published
     ? [
         {
@@ -92,12 +98,12 @@ function wayOf(id: string, from: string, to: string, { published }: CounterState
     : [];
 }
 
-function differs({ published, arrived }: Way): boolean {
+function differs({ published, arrived }: Delivery): boolean {
   return (arrived?.total ?? 0) !== published.total;
 }
 
 /** @param before  the same, a while ago */
-function troubleOf(before: Way, after: Way): Exchange["trouble"] {
+function troubleOf(before: Delivery, after: Delivery): Exchange["trouble"] {
   const { published, arrived } = after;
   if (!differs(after)) return null;
   if (arrived && arrived.asOf > published.asOf) return "lost";

@@ -11,7 +11,7 @@ import { readCounter } from "./counterDocument.ts";
 import { decide } from "./decide.ts";
 import { fold } from "./fold.ts";
 import { logError } from "./log.ts";
-import { LOOKS, shardsToLookAt } from "./markLooks.ts";
+import { CLEANING, shardsToClean } from "./markCleaning.ts";
 import { measureCounter } from "./measure.ts";
 import type { Measurement } from "./measurement.ts";
 import { publish } from "./publish.ts";
@@ -104,12 +104,12 @@ export async function aggregate(backend: Backend, state: CounterState, cause: Ca
           measurement && (await publish(backend, current, step.next, measurement.asOf, cause.isAttempt));
         if (committedAt) {
           logChanges(counterId, previous, step.next);
-          const { writes, shardCount, counted } = step.next;
+          const { writes, shardCount, collectionCount } = step.next;
           await scheduleMissedTasks(backend, { ...current, published: step.next }, toMillis(committedAt));
-          if (!counted) {
-            const looks = LOOKS[config.edition];
-            const shards = shardsToLookAt(looks, previous?.writes ?? writes, writes, shardCount, Math.random);
-            await cleanMarks(current.ref.collection(SHARDS), shards, looks);
+          if (!collectionCount) {
+            const cleaning = CLEANING[config.edition];
+            const shards = shardsToClean(cleaning, previous?.writes ?? writes, writes, shardCount, Math.random);
+            await cleanMarks(current.ref.collection(SHARDS), shards, cleaning);
           }
           return { published: step.next };
         }

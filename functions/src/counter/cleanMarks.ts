@@ -7,38 +7,42 @@
 import { type CollectionReference, type DocumentSnapshot, FieldValue } from "firebase-admin/firestore";
 import { commitUnlessChanged, withTimeout } from "../../../firestore/src/index.ts";
 import { logError } from "./log.ts";
-import { expiredWindows, type Looks } from "./markLooks.ts";
+import { type Cleaning, expiredWindows } from "./markCleaning.ts";
 import { type Millis, toMillis } from "./time.ts";
 
-/** The next publish of the counter waits for its looks, so a locked shard must not hold them up for long. */
+/** The next publish of the counter waits for this, so a locked shard must not hold them up for long. */
 const TIMEOUT_MS: Millis = 2_000;
 
 /**
- * Looks at some shards. A failure is logged and has no effect, because a later look repeats it.
+ * Removes expired marks of some shards. A failure is logged and has no effect, because a later cleaning repeats it.
  *
  * Cost: 1 read for each shard, and 1 write for each that has more than a few expired marks.
  */
-export async function cleanMarks(shards: CollectionReference, ids: readonly string[], looks: Looks): Promise<void> {
+export async function cleanMarks(
+  shards: CollectionReference,
+  ids: readonly string[],
+  cleaning: Cleaning,
+): Promise<void> {
   if (ids.length === 0) return;
   try {
-    await withTimeout(TIMEOUT_MS, lookAt(shards, ids, looks));
+    await withTimeout(TIMEOUT_MS, clean(shards, ids, cleaning));
   } catch (error) {
     logError("could not remove expired marks; a later publish will", { counter: shards.parent?.id, error });
   }
 }
 
-async function lookAt(shards: CollectionReference, ids: readonly string[], looks: Looks): Promise<void> {
+async function clean(shards: CollectionReference, ids: readonly string[], cleaning: Cleaning): Promise<void> {
   const found = await shards.firestore.getAll(...ids.map((id) => shards.doc(id)), { fieldMask: ["marks"] });
-  await Promise.all(found.map((shard) => removeExpired(shard, looks)));
+  await Promise.all(found.map((shard) => removeExpired(shard, cleaning)));
 }
 
-async function removeExpired(shard: DocumentSnapshot, looks: Looks): Promise<void> {
+async function removeExpired(shard: DocumentSnapshot, cleaning: Cleaning): Promise<void> {
   const { ref, updateTime, readTime } = shard;
-  const expired = expiredWindows(shard.get("marks"), toMillis(readTime), looks);
+  const expired = expiredWindows(shard.get("marks"), toMillis(readTime), cleaning);
   if (!updateTime || expired.length === 0) return;
   const batch = ref.firestore.batch();
   const removals = Object.fromEntries(expired.map((name) => [`marks.${name}`, FieldValue.delete()]));
   batch.update(ref, removals, { lastUpdateTime: updateTime });
-  // If the shard has been written meanwhile, a later look removes them.
+  // If the shard has been written meanwhile, a later cleaning removes them.
   await commitUnlessChanged(batch);
 }

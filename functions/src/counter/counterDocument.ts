@@ -7,7 +7,7 @@ import { type CounterDocument, groupOf, type Reservation } from "../../../core/s
 import { MAX_TASK_DELAY } from "./cause.ts";
 import { parseDirect } from "./directField.ts";
 import { finite, millis, toTimestamp } from "./fields.ts";
-import type { Counted } from "./measurement.ts";
+import type { CollectionCount } from "./measurement.ts";
 import { PHASES } from "./phase.ts";
 import type { Millis } from "./time.ts";
 import {
@@ -59,11 +59,11 @@ function parsePublished(
   const malformed = snapshot.get("malformedShards");
   const phase = snapshot.get("phase");
   const nextPollAt = validPollTime(millis(snapshot.get("nextPollAt")), asOf);
-  const counted = parseCounted(snapshot);
+  const collectionCount = parseCounted(snapshot);
   return {
     ...byName<FeatureFields>(features.map((feature) => [feature.name, feature.parse?.(snapshot)])),
     total: number("total", Number.NEGATIVE_INFINITY),
-    directCount: counted ? 0 : directCount,
+    directCount: collectionCount ? 0 : directCount,
     shardCount: number("shardCount", 1),
     growing: snapshot.get("growing") === true,
     writes: number("writes", 0),
@@ -79,11 +79,11 @@ function parsePublished(
     shardDocuments: number("shardDocuments", 0),
     slowSince: millis(snapshot.get("slowSince")),
     malformedShards: Array.isArray(malformed) ? malformed : [],
-    counted,
+    collectionCount,
   };
 }
 
-function parseCounted(snapshot: DocumentSnapshot): Counted | null {
+function parseCounted(snapshot: DocumentSnapshot): CollectionCount | null {
   const path = snapshot.get("countedCollection");
   const reads = Math.max(finite(snapshot.get("countReads")), 0);
   return typeof path === "string" ? { path, reads } : null;
@@ -113,8 +113,8 @@ export function serializeCounter(counterId: string, published: CorePublished, as
     phase: published.phase,
     shardDocuments: published.shardDocuments,
     malformedShards: published.malformedShards,
-    countedCollection: published.counted?.path ?? null,
-    countReads: published.counted?.reads ?? 0,
+    countedCollection: published.collectionCount?.path ?? null,
+    countReads: published.collectionCount?.reads ?? 0,
     asOf,
     group: groupOf(counterId),
     nextPollAt: published.nextPollAt === null ? null : toTimestamp(published.nextPollAt),
@@ -122,6 +122,6 @@ export function serializeCounter(counterId: string, published: CorePublished, as
     unusedSince: published.unusedSince === null ? null : toTimestamp(published.unusedSince),
     slowSince: published.slowSince === null ? null : toTimestamp(published.slowSince),
   } satisfies Partial<CounterDocument<Timestamp>> & { countReads: number } & {
-    [field in Exclude<keyof CorePublished, "counted" | "directCount">]: unknown;
+    [field in Exclude<keyof CorePublished, "collectionCount" | "directCount">]: unknown;
   };
 }

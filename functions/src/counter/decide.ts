@@ -110,7 +110,7 @@ function decideMeasured(cause: Cause, known: Measured, snapshotLag: Millis, conf
   // By a clock that is ahead of the database's, a task comes too early. Another task would, too.
   if (!isIncluded) return { do: "wait", duration: cause.at + snapshotLag - asOf };
   // A counter with no shards and no publish stays unpublished.
-  if (!previous && !measurement.counted && measurement.documents === 0) return { do: "nothing" };
+  if (!previous && !measurement.collectionCount && measurement.documents === 0) return { do: "nothing" };
   const tasks = config.plans.flatMap((feature) => feature.tasks?.(previous, next) ?? []);
   if (next.nextPollAt !== null) tasks.push({ due: next.nextPollAt, kind: "poll" });
   // An unchanged total is published, too: if writes cancel out, an instance that measured between them may be about to

@@ -64,8 +64,8 @@ export function demandOf(
 }
 
 /** Of documents that are counted a lower bound: a creation and a deletion between two measurements cancel out. */
-export function writesSoFar(previous: Published | undefined, { counted, total, writes }: Measurement): number {
-  if (!counted) return Math.max(writes, previous?.writes ?? 0);
+export function writesSoFar(previous: Published | undefined, { collectionCount, total, writes }: Measurement): number {
+  if (!collectionCount) return Math.max(writes, previous?.writes ?? 0);
   if (!previous) return total;
   // If the counter summed shards before, its total may have been any number.
   const change = Math.abs(total - shardTotalOf(previous));

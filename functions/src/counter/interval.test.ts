@@ -16,11 +16,14 @@ describe("with the defaults, the interval in milliseconds", () => {
     [100, -500_000, 5_000, "of the precision"],
     [100, 10_000_000, 10_000, "of the longest"],
   ])("at %d writes per second and a total of %i is %d, because %s", (rate, total, interval) => {
-    expect(publishInterval({ total, rate, amountRate: rate, counted: null }, defaults)).toBeCloseTo(interval, 6);
+    expect(publishInterval({ total, rate, amountRate: rate, collectionCount: null }, defaults)).toBeCloseTo(
+      interval,
+      6,
+    );
   });
 
   test("is that of the amounts if a write adds much, and that of the writes if they cancel out", () => {
-    const counter = { total: 1_000_000, rate: 5, counted: null };
+    const counter = { total: 1_000_000, rate: 5, collectionCount: null };
     expect(publishInterval({ ...counter, amountRate: 1_000 }, defaults)).toBe(1_000);
     expect(publishInterval({ ...counter, amountRate: 200 }, defaults)).toBe(5_000);
     expect(publishInterval({ ...counter, rate: 500, amountRate: 0 }, defaults)).toBe(2_000);
@@ -28,7 +31,7 @@ describe("with the defaults, the interval in milliseconds", () => {
 
   test("of a counted collection is so long that counting costs at most 5 reads a second, and no longer than the longest", () => {
     const counting = (reads: number, total = 0, rate = 1) =>
-      publishInterval({ total, rate, amountRate: rate, counted: { path: "posts", reads } }, defaults);
+      publishInterval({ total, rate, amountRate: rate, collectionCount: { path: "posts", reads } }, defaults);
     expect([1, 5, 6, 42, 50, 1_000].map((reads) => counting(reads))).toEqual([
       1_000, 1_000, 1_200, 8_400, 10_000, 10_000,
     ]);
@@ -36,7 +39,7 @@ describe("with the defaults, the interval in milliseconds", () => {
   });
 
   test("of shards that are listed because a sum was too slow is so long that the list costs at most 5 reads a second", () => {
-    const counter = { total: 100, rate: 5, amountRate: 5, counted: null, shardDocuments: 20 };
+    const counter = { total: 100, rate: 5, amountRate: 5, collectionCount: null, shardDocuments: 20 };
     expect(publishInterval({ ...counter, slowSince: null }, defaults)).toBe(1_000);
     expect(publishInterval({ ...counter, slowSince: 1 }, defaults)).toBe(4_000);
   });
@@ -45,7 +48,7 @@ describe("with the defaults, the interval in milliseconds", () => {
 test("the interval is within its bounds for every counter and configuration", () => {
   fc.assert(
     fc.property(anyCounter, fc.nat(), anyConfig, (counter, reads, config) => {
-      const interval = publishInterval({ ...counter, counted: { path: "posts", reads } }, config);
+      const interval = publishInterval({ ...counter, collectionCount: { path: "posts", reads } }, config);
       return interval >= config.minInterval && interval <= config.maxInterval;
     }),
   );

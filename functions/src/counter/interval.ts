@@ -13,7 +13,7 @@ import type { CounterSettings, Published } from "./types.ts";
 const READS_PER_SECOND = 5;
 
 /** What decides how soon a total is too old. */
-export type Aging = Pick<Published, "total" | "rate" | "amountRate" | "counted"> &
+export type Aging = Pick<Published, "total" | "rate" | "amountRate" | "collectionCount"> &
   Partial<Pick<Published, "slowSince" | "shardDocuments">>;
 
 /** Whether less than one write is expected within the longest interval. */
@@ -28,10 +28,10 @@ export function isSparse(rate: number, { maxInterval }: Pick<CounterSettings, "m
  * cancel out for a while.
  */
 export function publishInterval(counter: Aging, config: CounterSettings): Millis {
-  const { total, rate, amountRate, counted, slowSince = null, shardDocuments = 0 } = counter;
+  const { total, rate, amountRate, collectionCount, slowSince = null, shardDocuments = 0 } = counter;
   const { precision, minInterval, maxInterval } = config;
   const untilVisible = isSparse(rate, config) ? 0 : (1_000 * precision * Math.abs(total)) / Math.max(rate, amountRate);
-  const reads = counted?.reads ?? (slowSince === null ? 0 : shardDocuments);
+  const reads = collectionCount?.reads ?? (slowSince === null ? 0 : shardDocuments);
   const untilAffordable = (1_000 * reads) / READS_PER_SECOND;
   return Math.min(Math.max(untilVisible, untilAffordable, minInterval), maxInterval);
 }
@@ -41,8 +41,8 @@ export function publishInterval(counter: Aging, config: CounterSettings): Millis
  * the shard count, which signals contention, and after growth, because the average rate still lags.
  */
 export function nextPublishDue(published: Published, config: CounterSettings, cause?: Cause): Millis {
-  const { asOf, shardCount, growing, counted } = published;
-  const isContended = !counted && cause && createdBeyond(cause, shardCount);
+  const { asOf, shardCount, growing, collectionCount } = published;
+  const isContended = !collectionCount && cause && createdBeyond(cause, shardCount);
   return asOf + (isContended || growing ? config.minInterval : publishInterval(published, config));
 }
 

@@ -110,7 +110,7 @@ test("where all updates trigger, only shards beyond those that a feature keeps a
 });
 
 test("a counter that counts a collection has no silent shards", () => {
-  expect(hasSilentShards({ ...summed(0), counted: { path: "posts", reads: 1 } })).toBe(false);
+  expect(hasSilentShards({ ...summed(0), collectionCount: { path: "posts", reads: 1 } })).toBe(false);
 });
 
 describe("how many shards lie beyond the shard count", () => {

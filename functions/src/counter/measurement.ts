@@ -10,13 +10,13 @@ export interface Measurement extends Omit<ShardSum, "withoutIndex"> {
   /** The shards one by one, if there are few. */
   readonly shards?: readonly ListedShard[];
   /** `total` is their number. Absent if the shards were summed. */
-  readonly counted?: Counted;
+  readonly collectionCount?: CollectionCount;
   /** The part of `total` that is no increment since the last publish, beside `adjusted`. */
   readonly imported?: number;
 }
 
 /** Documents that are counted instead of summing shards. */
-export interface Counted {
+export interface CollectionCount {
   /** The path of their collection. */
   readonly path: string;
   /** The cost of counting them. */
@@ -35,9 +35,9 @@ export function includesWrite({ shards = [] }: Measurement, shardId: string | un
  * @param triggerShards  updates of the shards below this index trigger. From 2 on all updates do, so a wrong answer loses no write
  */
 export function hasSilentShards(measurement: Measurement, triggerShards = 1): boolean {
-  const { shards, malformed = [], counted, documents } = measurement;
+  const { shards, malformed = [], collectionCount, documents } = measurement;
   // Unlisted shards are more than there are trigger shards, unless a feature has a trigger for more.
-  if (!shards) return counted === undefined && (triggerShards === 1 || documents > triggerShards + 1);
+  if (!shards) return collectionCount === undefined && (triggerShards === 1 || documents > triggerShards + 1);
   const isTrigger = (id: string) => TRIGGER_SHARDS.includes(id) || (shardIndex(id) ?? triggerShards) < triggerShards;
   return ![...shards.map(({ id }) => id), ...malformed].every(isTrigger);
 }

@@ -113,9 +113,9 @@ describe("a counter that counts a collection", () => {
     writes: 0,
     documents: 0,
     asOf: toTimestamp(at),
-    counted: { path: "posts", reads: Math.max(Math.ceil(total / 1_000), 1) },
+    collectionCount: { path: "posts", reads: Math.max(Math.ceil(total / 1_000), 1) },
   });
-  const before: Published = { ...idle, shardDocuments: 0, counted: { path: "posts", reads: 1 } };
+  const before: Published = { ...idle, shardDocuments: 0, collectionCount: { path: "posts", reads: 1 } };
   const publish = (previous: Published | undefined, total: number, seconds: number) => {
     const at = T + seconds * 1_000;
     const step = decide({ at, isPoll: false }, { previous, measurement: counting(total, at) }, at, 0, defaults);
@@ -124,7 +124,7 @@ describe("a counter that counts a collection", () => {
 
   test("is published even if its count has not changed, so that an older measurement cannot be published later", () => {
     expect(publish(before, before.total, 5)).toMatchObject({ total: 42, writes: 42, publishes: 8 });
-    expect(publish(undefined, 0, 0)).toMatchObject({ total: 0, counted: { path: "posts" } });
+    expect(publish(undefined, 0, 0)).toMatchObject({ total: 0, collectionCount: { path: "posts" } });
   });
 
   test("has as many writes as its count has changed, up or down, never fewer than before", () => {
@@ -148,7 +148,7 @@ describe("a counter that counts a collection", () => {
 
   test("stores the cost of counting, and is counted less often if it is high", () => {
     expect(publish(before, 42_000, 5)).toMatchObject({
-      counted: { reads: 42 },
+      collectionCount: { reads: 42 },
       phase: "busy",
       nextPollAt: T + 5_000 + 8_400,
     });

@@ -48,8 +48,8 @@ function nextPublished(
   config: CounterConfig,
 ): CorePublished {
   const { previous, direct } = state;
-  const { documents, counted = null, slowSince = null } = measurement;
-  const directCount = counted ? 0 : (direct?.count ?? 0);
+  const { documents, collectionCount = null, slowSince = null } = measurement;
+  const directCount = collectionCount ? 0 : (direct?.count ?? 0);
   const total = measurement.total + directCount;
   const asOf = toMillis(measurement.asOf);
   const writes = writesSoFar(previous, measurement);
@@ -65,7 +65,10 @@ function nextPublished(
     isWritten: writes !== (previous?.writes ?? 0) || measurement.total !== shardTotalOf(previous),
     quietFor: quietFor(previous, asOf),
     rate,
-    interval: publishInterval({ total, rate, amountRate, counted, slowSince, shardDocuments: documents }, config),
+    interval: publishInterval(
+      { total, rate, amountRate, collectionCount, slowSince, shardDocuments: documents },
+      config,
+    ),
     hasSilentShards: hasSilentShards(measurement, limits.triggerShards),
   };
   const kept = previous && !cause.isPoll && keepsPhase(previous, activity, asOf) ? previous : undefined;
@@ -82,7 +85,7 @@ function nextPublished(
     directCount,
     shardCount,
     // A burst on a new counter makes it grow a moment later.
-    growing: scaled.isGrown || (!previous && !counted),
+    growing: scaled.isGrown || (!previous && !collectionCount),
     writes,
     rate: demand.rate,
     amountRate,
@@ -96,16 +99,16 @@ function nextPublished(
     shardDocuments: documents,
     slowSince,
     malformedShards: measurement.malformed ?? previous?.malformedShards ?? [],
-    counted,
+    collectionCount,
   };
 }
 
 /** The sum of the increments on shards since the last publish. */
 function addedSince({ previous, adjusted = 0 }: KnownState, measurement: Measurement): number {
-  const { total, counted, imported = 0 } = measurement;
+  const { total, collectionCount, imported = 0 } = measurement;
   // The last publish measured something else, so the difference is no increment.
-  if (previous && previous.counted?.path !== counted?.path) return 0;
-  const before = shardTotalOf(previous) + (counted ? 0 : adjusted + imported);
+  if (previous && previous.collectionCount?.path !== collectionCount?.path) return 0;
+  const before = shardTotalOf(previous) + (collectionCount ? 0 : adjusted + imported);
   return differenceBeyondRounding(total, before, Math.abs(total) + Math.abs(before));
 }
 
@@ -123,12 +126,12 @@ function fewestShards(
 function scale(
   demand: Demand,
   previous: Published | undefined,
-  { counted, asOf }: Measurement,
+  { collectionCount, asOf }: Measurement,
   fewest: number,
   config: CounterSettings,
 ) {
   const before = previous ?? { shardCount: fewest, calmSince: null };
-  const { shardCount, calmSince } = counted
+  const { shardCount, calmSince } = collectionCount
     ? { shardCount: fewest, calmSince: null }
     : decideScaling(demand, before, toMillis(asOf), fewest, config);
   // A reservation alone is not growth.

@@ -16,7 +16,7 @@ import type {
 import type { DirectFields, Reservation } from "../../../core/src/index.ts";
 import type { ScheduledTask, TaskKinds } from "./cause.ts";
 import type { FoldResult } from "./fold.ts";
-import type { Counted, Measurement } from "./measurement.ts";
+import type { CollectionCount, Measurement } from "./measurement.ts";
 import type { Millis } from "./time.ts";
 
 /** See phase.ts. */
@@ -83,7 +83,7 @@ export interface CorePublished {
   /** Ids of the shards left out of the total because their `count` cannot be added. Each is logged once. */
   readonly malformedShards: readonly string[];
   /** What was counted instead of summing shards, if anything. */
-  readonly counted: Counted | null;
+  readonly collectionCount: CollectionCount | null;
 }
 
 /** What each feature has in the last publish. */

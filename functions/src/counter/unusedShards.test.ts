@@ -89,7 +89,7 @@ describe("shards may be unused", () => {
 
   test("never while base is malformed or documents are counted: nothing is folded then", () => {
     expect(since({ documents: 22, malformed: ["base"] }, { previous: before })).toBeNull();
-    expect(since({ documents: 0, counted: { path: "posts", reads: 1 } }, { previous: before })).toBeNull();
+    expect(since({ documents: 0, collectionCount: { path: "posts", reads: 1 } }, { previous: before })).toBeNull();
   });
 });
 

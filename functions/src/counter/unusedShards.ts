@@ -52,12 +52,12 @@ export function unusedSinceAfter(
   settings: ShardSettings,
   config: Cooldown,
 ): Millis | null {
-  const { shards, counted, malformed } = measurement;
+  const { shards, collectionCount, malformed } = measurement;
   const { shardDocuments: documents } = next;
   const index = firstUnused(next, settings);
   const beyond = shardsBeyond(measurement, index);
   // A malformed base stays malformed, whatever is added to it, so nothing is folded.
-  if (counted || malformed?.includes(BASE_SHARD)) return null;
+  if (collectionCount || malformed?.includes(BASE_SHARD)) return null;
   if (beyond === 0 && (shards || documents > FOLD_PAGE_SIZE)) return null;
   // Shards that no fold can move, such as malformed ones, are read again one cool-down later.
   if (folded) return folded.lastWritten ?? (beyond > 0 ? next.asOf : null);

@@ -110,7 +110,7 @@ export const publishMutations: Record<string, Mutation> = {
   },
   "a counted collection is due when a shard says so": {
     ...knowingPrevious((previous, { isNew, shardId }) => {
-      const isDue = previous.counted && isNew && Number(shardId) >= previous.shardCount;
+      const isDue = previous.collectionCount && isNew && Number(shardId) >= previous.shardCount;
       return isDue ? { ...previous, growing: true } : previous;
     }),
     breaks: ["I4"],

@@ -363,8 +363,8 @@ export class Oracle {
       return time > previousAsOf - this.#snapshotLag && index >= Number(previous.shardCount);
     });
     const { growing, ...aging } = previous as unknown as Published;
-    const counted = { path: "", reads: Number(previous.countReads) };
-    const usual = publishInterval({ ...aging, counted }, this.#config);
+    const collectionCount = { path: "", reads: Number(previous.countReads) };
+    const usual = publishInterval({ ...aging, collectionCount }, this.#config);
     const { minInterval } = this.#config;
     const interval = isContended || growing ? minInterval : Math.max(usual, minInterval);
     if (gap < interval - 0.001) this.fail("I4", `${counter} published after ${gap} ms instead of ${interval}`);

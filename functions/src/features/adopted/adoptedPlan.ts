@@ -91,7 +91,7 @@ export function withOldWrites(
   if (!published) return numShards === undefined ? {} : { imported: total - adjusted };
   const oldWrites = published.adopted?.oldWrites ?? 0;
   const marked = Math.max(writes - (published.writes - oldWrites), 0);
-  const gained = published.counted ? 0 : Math.abs(total - shardTotalOf(published) - adjusted);
+  const gained = published.collectionCount ? 0 : Math.abs(total - shardTotalOf(published) - adjusted);
   // Of an idle counter they came just now, of others since the last poll.
   const duration = Math.min(Math.max(toMillis(asOf) - published.asOf, minInterval), maxInterval);
   const most = ((numShards ?? 0) * writesPerShard * duration) / 1_000;

@@ -21,7 +21,7 @@ export const collections = defineFeature({
       const size = await firestore.collection(path).count().get();
       const total = size.data().count;
       const reads = Math.max(Math.ceil(total / COUNTED_PER_READ), 1);
-      return { total, writes: 0, asOf: size.readTime, documents: 0, counted: { path, reads } };
+      return { total, writes: 0, asOf: size.readTime, documents: 0, collectionCount: { path, reads } };
     };
   },
 });

@@ -8,9 +8,9 @@ import type { Millis } from "../../counter/time.ts";
 export function collectionEvent(
   collection: string,
   committedAt: Millis,
-  counted: CountedCollection | undefined,
+  collectionCount: CountedCollection | undefined,
 ): WriteEvent | undefined {
-  const counterId = counterIdOf(collection, counted);
+  const counterId = counterIdOf(collection, collectionCount);
   if (counterId !== undefined) return { counterId, committedAt };
   logError("cannot count this collection: its counter would have no id of its own", { collection });
   return undefined;

@@ -2,7 +2,7 @@
  * Exchanges a counter with other regions.
  *
  * After a failure, attempts try again, at longer and longer intervals. A region that an attempt could not reach is named in
- * `unreachable` of the counter document. Then the exchanges of the total leave it to the attempts, until one succeeds. That one brings
+ * `unreachable` of the counter document. Then the exchanges of the total leave it to the attempts, until one succeeds. That one pushes
  * everything, since a total includes all before.
  */
 import { type DocumentReference, FieldValue } from "firebase-admin/firestore";
@@ -13,14 +13,14 @@ import { readCounter } from "../../counter/counterDocument.ts";
 import { toTimestamp } from "../../counter/fields.ts";
 import type { Millis } from "../../counter/time.ts";
 import type { CounterState } from "../../counter/types.ts";
-import { bringTo, type Source, sourceOf, totalsOf, visitorsOf } from "./bring.ts";
 import type { Regions } from "./parseRegions.ts";
+import { pushTo, type Source, sourceOf, totalsOf, visitorsOf } from "./push.ts";
 import { EXCHANGED, NO_REGIONS } from "./regionFields.ts";
 import { publishGlobal } from "./totals.ts";
 import { untilUnchanged } from "./untilUnchanged.ts";
 
 /**
- * Runs a task: waits until it is due by this clock, then brings the counter to the regions. Cost: 1 read, and what bringing costs
+ * Runs a task: waits until it is due by this clock, then pushes the counter to the regions. Cost: 1 read, and what the pushes cost
  * (`totals.ts`, `visitors.ts`). While a region cannot be reached, 1 task operation more, and 1 write when that begins or ends.
  */
 export async function runExchange(backend: Backend, task: CounterTask): Promise<void> {
@@ -42,8 +42,8 @@ export async function runExchange(backend: Backend, task: CounterTask): Promise<
 }
 
 /**
- * Brings a counter to all other regions, whether it has changed or not: its total, what is known of third regions, and its visitors.
- * Cost: 3 reads, and what bringing costs (`totals.ts`, `visitors.ts`).
+ * Pushes a counter to all other regions, whether it has changed or not: its total, what is known of third regions, and its visitors.
+ * Cost: 3 reads, and what the pushes cost (`totals.ts`, `visitors.ts`).
  *
  * @returns the regions that failed
  */
@@ -52,16 +52,16 @@ export async function exchangeCounter(source: Source, regions: Regions, counterI
   const counter = counters.doc(counterId);
   await publishGlobal(counter, regions, sleep);
   // Only a task tries a failing region again, and this call schedules none. So it names no new one.
-  const failing = await bringTotal(source, regions, counter, (name, { regions }) => regions?.unreachable[name]);
-  const bring = await visitorsOf(counter, regions, sleep);
-  const failed = await bringTo(source, [...otherRegions.keys()], counterId, bring);
+  const failing = await pushTotal(source, regions, counter, (name, { regions }) => regions?.unreachable[name]);
+  const push = await visitorsOf(counter, regions, sleep);
+  const failed = await pushTo(source, [...otherRegions.keys()], counterId, push);
   return [...new Set([...failing.keys(), ...failed])];
 }
 
 /** Region → since when it could not be reached. */
 type Failing = Readonly<Record<string, Millis>>;
 
-/** Brings the total to the regions that are not named as unreachable. */
+/** Pushes the total to the regions that are not named as unreachable. */
 async function exchangeTotal(backend: Backend, regions: Regions, counter: DocumentReference): Promise<Failing> {
   const { now, sleep } = backend;
   const source = sourceOf(backend);
@@ -69,25 +69,25 @@ async function exchangeTotal(backend: Backend, regions: Regions, counter: Docume
   const { unreachable } = own.regions ?? NO_REGIONS;
   const names = [...source.otherRegions.keys()];
   const open = names.filter((name) => unreachable[name] === undefined);
-  const failed = await bringTo(source, open, counter.id, totalsOf(own, regions, sleep));
+  const failed = await pushTo(source, open, counter.id, totalsOf(own, regions, sleep));
   const failing = names.filter((name) => failed.includes(name) || !open.includes(name));
   return Object.fromEntries(failing.map((name) => [name, unreachable[name] ?? now()]));
 }
 
-/** Brings the total to all regions, and names those that failed. */
+/** Pushes the total to all regions, and names those that failed. */
 async function attemptTotal(backend: Backend, regions: Regions, counter: DocumentReference): Promise<Failing> {
   const since = (name: string, own: CounterState) => own.regions?.unreachable[name] ?? backend.now();
-  return Object.fromEntries(await bringTotal(sourceOf(backend), regions, counter, since));
+  return Object.fromEntries(await pushTotal(sourceOf(backend), regions, counter, since));
 }
 
 /**
- * Brings the total to all regions, and names those that failed, no others, in the counter document. What was published while a region
+ * Pushes the total to all regions, and names those that failed, no others, in the counter document. What was published while a region
  * was named relies on this. So if the counter is published in between, it is brought again.
  *
  * @param since   since when a region that failed could not be reached; `undefined` not to name it
  * @returns       the regions that failed
  */
-async function bringTotal<Since extends Millis | undefined>(
+async function pushTotal<Since extends Millis | undefined>(
   source: Source,
   regions: Regions,
   counter: DocumentReference,
@@ -99,7 +99,7 @@ async function bringTotal<Since extends Millis | undefined>(
     const own = await readCounter(counter, EXCHANGED);
     if (own.published?.asOf !== broughtAsOf || broughtAsOf === undefined) {
       const names = [...source.otherRegions.keys()].filter((name) => !failing.has(name));
-      const failed = await bringTo(source, names, counter.id, totalsOf(own, regions, source.sleep));
+      const failed = await pushTo(source, names, counter.id, totalsOf(own, regions, source.sleep));
       for (const name of failed) failing.set(name, since(name, own));
       broughtAsOf = own.published?.asOf;
     }
@@ -133,7 +133,7 @@ async function exchangeVisitors(
 ): Promise<Failing> {
   const { now, sleep } = backend;
   const source = sourceOf(backend);
-  const bring = await visitorsOf(counter, regions, sleep);
-  const failed = await bringTo(source, [...source.otherRegions.keys()], counter.id, bring);
+  const push = await visitorsOf(counter, regions, sleep);
+  const failed = await pushTo(source, [...source.otherRegions.keys()], counter.id, push);
   return Object.fromEntries(failed.map((name) => [name, failingSince ?? now()]));
 }

@@ -16,7 +16,7 @@ import { millis } from "../../counter/fields.ts";
 import { logError } from "../../counter/log.ts";
 import { randomStart } from "../../counter/randomStart.ts";
 import { mergedUntil } from "../../shared/merge.ts";
-import { bringTo, sourceOf } from "./bring.ts";
+import { pushTo, sourceOf } from "./push.ts";
 import { EXCHANGED } from "./regionFields.ts";
 import { isExchangeLost, isOverdue } from "./regionsPlan.ts";
 
@@ -60,7 +60,7 @@ async function lostExchanges(
   const now = backend.now();
   const lost = new Set<ScheduledTask["kind"]>();
   const source = sourceOf(backend);
-  await bringTo(source, [...source.otherRegions.keys()], snapshot.id, async (_region, there) => {
+  await pushTo(source, [...source.otherRegions.keys()], snapshot.id, async (_region, there) => {
     if (published && isOverdue(published.regions?.exchangeAt, now)) {
       const { regions } = await readCounter(there, EXCHANGED);
       if (isExchangeLost(published, regions?.totals[own])) lost.add("exchange");

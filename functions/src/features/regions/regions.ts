@@ -1,4 +1,4 @@
-/** Several regions: a publish schedules the exchange that brings it to the others, and has the sum of what is known of all. */
+/** Several regions: a publish schedules the exchange that pushes it to the others, and has the sum of what is known of all. */
 import { defineFeature } from "../../shared/feature.ts";
 import { connectOtherRegions } from "./connect.ts";
 import { runExchange } from "./exchange.ts";

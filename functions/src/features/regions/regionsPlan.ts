@@ -1,7 +1,7 @@
 /**
  * When a counter is brought to the other regions.
  *
- * A publish schedules the exchange that brings it, before it is made, unless one is scheduled already. So exchanges follow
+ * A publish schedules the exchange that pushes it, before it is made, unless one is scheduled already. So exchanges follow
  * writes, and a counter without writes costs nothing. `exchangeAt` in the counter document is the instant of the last one that was
  * scheduled.
  */
@@ -14,9 +14,9 @@ import { parseRegions, type RegionSettings } from "./parseRegions.ts";
 
 declare module "../../counter/cause.ts" {
   interface TaskKinds {
-    /** Brings the total to the other regions. */
+    /** Pushes the total to the other regions. */
     readonly exchange: true;
-    /** Brings the sketch of visitors. */
+    /** Pushes the sketch of visitors. */
     readonly exchangeVisitors: true;
   }
 }
@@ -103,7 +103,7 @@ function needsExchange({ previous, next, added, updatedAt }: PlannedPublish): bo
 /** Most publishes are committed so soon after the instant that they are exact for. */
 const USUAL_COMMIT: Millis = 200;
 
-/** The instant of the exchange that brings a publish. @param previous  that of the last publish, if it has one */
+/** The instant of the exchange that pushes a publish. @param previous  that of the last publish, if it has one */
 export function nextExchangeAt(
   previous: Millis | undefined,
   asOf: Millis,
@@ -126,8 +126,8 @@ export function missedExchangeAt(
   { regions: { exchangeAt } = { exchangeAt: undefined }, asOf }: Pick<Published, "regions" | "asOf">,
   updatedAt: Millis,
 ): Millis | undefined {
-  const brings = exchangeAt !== undefined && exchangeAt > asOf;
-  return brings && updatedAt >= exchangeAt ? Math.ceil(updatedAt) : undefined;
+  const isPushed = exchangeAt !== undefined && exchangeAt > asOf;
+  return isPushed && updatedAt >= exchangeAt ? Math.ceil(updatedAt) : undefined;
 }
 
 /** How late an exchange may be. */

@@ -1,5 +1,5 @@
 /**
- * Brings the register of this region, and those that it knows of others, to the counter document of another region. An exchange that
+ * Pushes the register of this region, and those that it knows of others, to the counter document of another region. An exchange that
  * was late or is repeated finds later registers there, and writes nothing.
  */
 import type { DocumentReference } from "firebase-admin/firestore";
@@ -17,10 +17,10 @@ import { untilUnchanged } from "./untilUnchanged.ts";
 /**
  * Cost: 1 read, and 1 write if a register is news there. A publish of that region that comes in between adds a read.
  *
- * @param known    the registers to bring, by region
+ * @param known    the registers to push, by region
  * @param counter  in the region to write to
  */
-export async function bringTotals(
+export async function pushTotals(
   known: RegionTotals<Millis>,
   counter: DocumentReference,
   region: string,

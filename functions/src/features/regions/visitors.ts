@@ -14,7 +14,7 @@ import { mergedUntil } from "../../shared/merge.ts";
 import { untilUnchanged } from "./untilUnchanged.ts";
 
 /**
- * Brings a sketch to another region, and publishes the estimate there; in the region that the sketch is of, the estimate alone.
+ * Pushes a sketch to another region, and publishes the estimate there; in the region that the sketch is of, the estimate alone.
  *
  * Cost: 1 read and 1 read per sketch; 2 writes, or 1 in the own region. Nothing is written if the other region has this sketch or
  * a later one.
@@ -24,7 +24,7 @@ import { untilUnchanged } from "./untilUnchanged.ts";
  * @param there   the counter in the region to write to
  * @param isOwn   whether that is the same region
  */
-export async function bringVisitors(
+export async function pushVisitors(
   sketch: DocumentSnapshot,
   from: string,
   there: DocumentReference,

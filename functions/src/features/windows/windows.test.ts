@@ -87,9 +87,14 @@ describe("I11: a publish counts in the windows of its instant", () => {
 
   const after = (total: number, state: { previous?: Published; adjusted?: number }, path?: string) => {
     const measurement = measured(idle, T, { total, writes: 50 });
-    const counted = path === undefined ? undefined : { path, reads: 1 };
+    const collectionCount = path === undefined ? undefined : { path, reads: 1 };
     const known = { previous: state.previous, adjusted: state.adjusted };
-    return planPublish({ at: T, isPoll: false }, known, { ...measurement, ...(counted && { counted }) }, defaults).next;
+    return planPublish(
+      { at: T, isPoll: false },
+      known,
+      { ...measurement, ...(collectionCount && { collectionCount }) },
+      defaults,
+    ).next;
   };
 
   test("the whole of a first total, without what servers have added", () => {
@@ -122,10 +127,10 @@ describe("I11: a publish counts in the windows of its instant", () => {
 
   test("not the difference of two kinds of totals", () => {
     expect(after(50, { previous: idle }, "posts").windows).toBeNull();
-    expect(after(50, { previous: { ...idle, counted: { path: "posts", reads: 1 } } }).windows).toBeNull();
-    expect(after(50, { previous: { ...idle, counted: { path: "posts", reads: 1 } } }, "posts").windows?.day.total).toBe(
-      8,
-    );
+    expect(after(50, { previous: { ...idle, collectionCount: { path: "posts", reads: 1 } } }).windows).toBeNull();
+    expect(
+      after(50, { previous: { ...idle, collectionCount: { path: "posts", reads: 1 } } }, "posts").windows?.day.total,
+    ).toBe(8);
   });
 });
 

@@ -1,7 +1,7 @@
 import { Timestamp } from "firebase-admin/firestore";
 import { describe, expect, test } from "vitest";
 import { Random } from "../../../core/testing/random.ts";
-import { expiredWindows, LOOKS, shardsToLookAt } from "./markLooks.ts";
+import { CLEANING, expiredWindows, shardsToClean } from "./markCleaning.ts";
 
 const NOW = 1_800_000_000_000;
 const window = (secondsAgo: number, marks: number) => ({
@@ -12,7 +12,7 @@ const window = (secondsAgo: number, marks: number) => ({
 describe("which shards a publish looks at", () => {
   const random = new Random(1, 2, 3);
   const looks = (before: number, after: number, shardCount = 10_000) =>
-    shardsToLookAt(LOOKS.standard, before, after, shardCount, () => random.next());
+    shardsToClean(CLEANING.standard, before, after, shardCount, () => random.next());
 
   test("are one for every 512 writes of the counter, and at most 20", () => {
     expect(looks(0, 511)).toEqual([]);
@@ -23,8 +23,8 @@ describe("which shards a publish looks at", () => {
   });
 
   test("are one for every 16 writes on Enterprise", () => {
-    expect(shardsToLookAt(LOOKS.enterprise, 0, 15, 10, () => 0)).toEqual([]);
-    expect(shardsToLookAt(LOOKS.enterprise, 15, 16, 10, () => 0)).toEqual(["0"]);
+    expect(shardsToClean(CLEANING.enterprise, 0, 15, 10, () => 0)).toEqual([]);
+    expect(shardsToClean(CLEANING.enterprise, 15, 16, 10, () => 0)).toEqual(["0"]);
   });
 
   test("are any of those that writers choose from", () => {
@@ -37,15 +37,15 @@ describe("which shards a publish looks at", () => {
 describe("the windows that a look removes", () => {
   test("are those whose last write is more than two minutes old", () => {
     expect(
-      expiredWindows({ 0: window(121, 90), 1: window(119, 900), 3: window(9_999, 90) }, NOW, LOOKS.standard),
+      expiredWindows({ 0: window(121, 90), 1: window(119, 900), 3: window(9_999, 90) }, NOW, CLEANING.standard),
     ).toEqual(["0", "3"]);
   });
 
   test("are none while they have at most 100 marks in all, so that a look seldom costs a write", () => {
-    expect(expiredWindows({ 0: window(121, 50), 1: window(121, 50) }, NOW, LOOKS.standard)).toEqual([]);
+    expect(expiredWindows({ 0: window(121, 50), 1: window(121, 50) }, NOW, CLEANING.standard)).toEqual([]);
   });
 
   test.each([undefined, {}, { 0: {} }, { 0: { at: null } }, { x: window(999, 900) }])("are none of %o", (marks) => {
-    expect(expiredWindows(marks as never, NOW, LOOKS.standard)).toEqual([]);
+    expect(expiredWindows(marks as never, NOW, CLEANING.standard)).toEqual([]);
   });
 });

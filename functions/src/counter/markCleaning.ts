@@ -1,51 +1,51 @@
-/** Which shards the functions look at after a publish, and which of their marks they remove, by the edition of the database. */
+/** Which shards the functions clean after a publish, and which of their marks they remove, by the edition of the database. */
 import type { Timestamp } from "firebase-admin/firestore";
 import {
   MARK_LIFETIME_SECONDS,
   MARK_WINDOWS,
   type ShardDocument,
-  WRITES_PER_MARK_LOOK,
+  WRITES_PER_MARK_CLEANING,
 } from "../../../core/src/index.ts";
 import { type Millis, toMillis } from "./time.ts";
 import type { Edition } from "./types.ts";
 
-/** How often the functions look, how many looks follow one publish, and how many expired marks may stay, because a removal costs a write. */
-export interface Looks {
-  readonly writesPerLook: number;
-  readonly mostLooks: number;
+/** Writes of a counter for each shard that is read, the most shards after one publish, and how many expired marks may stay, because a removal costs a write. */
+export interface Cleaning {
+  readonly writesPerShardCleaned: number;
+  readonly mostShards: number;
   readonly fewMarks: number;
 }
 
-export const LOOKS = {
-  standard: { writesPerLook: WRITES_PER_MARK_LOOK, mostLooks: 20, fewMarks: 100 },
-  enterprise: { writesPerLook: 16, mostLooks: 500, fewMarks: 8 },
-} as const satisfies Record<Edition, Looks>;
+export const CLEANING = {
+  standard: { writesPerShardCleaned: WRITES_PER_MARK_CLEANING, mostShards: 20, fewMarks: 100 },
+  enterprise: { writesPerShardCleaned: 16, mostShards: 500, fewMarks: 8 },
+} as const satisfies Record<Edition, Cleaning>;
 
 /**
- * The ids of the shards to look at after a publish.
+ * The ids of the shards to read after a publish.
  *
  * @param before      `writes` of the publish before
  * @param after       `writes` of this publish
  * @param shardCount  writers choose among so many
  * @param random      uniform in [0, 1)
  */
-export function shardsToLookAt(
-  { writesPerLook, mostLooks }: Looks,
+export function shardsToClean(
+  { writesPerShardCleaned, mostShards }: Cleaning,
   before: number,
   after: number,
   shardCount: number,
   random: () => number,
 ): string[] {
-  const looksUntil = (writes: number) => Math.floor(writes / writesPerLook);
-  const looks = Math.min(looksUntil(after) - looksUntil(before), mostLooks);
-  return [...new Set(Array.from({ length: looks }, () => `${Math.floor(random() * shardCount)}`))];
+  const cleanedUntil = (writes: number) => Math.floor(writes / writesPerShardCleaned);
+  const shards = Math.min(cleanedUntil(after) - cleanedUntil(before), mostShards);
+  return [...new Set(Array.from({ length: shards }, () => `${Math.floor(random() * shardCount)}`))];
 }
 
 /** The windows whose marks can be removed at a time; none if they have few marks in all. */
 export function expiredWindows(
   marks: Partial<ShardDocument<Timestamp>["marks"]> | undefined,
   now: Millis,
-  { fewMarks }: Looks,
+  { fewMarks }: Cleaning,
 ): string[] {
   const names = Array.from({ length: MARK_WINDOWS }, (_, n) => `${n}`);
   const expired = names.filter((name) => {

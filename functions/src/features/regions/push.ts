@@ -1,4 +1,4 @@
-/** Brings a counter from this region to others, and finds out which of them cannot be reached. */
+/** Pushes a counter from this region to others, and finds out which of them cannot be reached. */
 import type { DocumentReference } from "firebase-admin/firestore";
 import { codeOf, DEADLINE_EXCEEDED, sketchPath, UNAVAILABLE } from "../../../../core/src/index.ts";
 import type { Backend } from "../../counter/backend.ts";
@@ -9,10 +9,10 @@ import type { OtherRegion, OtherRegions } from "./connect.ts";
 import type { Regions } from "./parseRegions.ts";
 import { NO_REGIONS } from "./regionFields.ts";
 import { registerOf } from "./registers.ts";
-import { bringTotals } from "./totals.ts";
-import { bringVisitors } from "./visitors.ts";
+import { pushTotals } from "./totals.ts";
+import { pushVisitors } from "./visitors.ts";
 
-/** How long it may take to bring a counter to a region, before that counts as failed. */
+/** How long it may take to push a counter to a region, before that counts as failed. */
 const TIMEOUT: Millis = 3_000;
 
 /** For how long an instance does not try a region again that it has not reached: its other calls fail at once. */
@@ -28,52 +28,52 @@ export function sourceOf({ counters, now, sleep, connections: { regions = new Ma
   return { counters, now, sleep, otherRegions: regions };
 }
 
-/** Brings what was read to the counter of a region. */
-type Bring = (region: string, counter: DocumentReference) => Promise<void>;
+/** Pushes what was read to the counter of a region. */
+type Push = (region: string, counter: DocumentReference) => Promise<void>;
 
-/** How to bring the registers that this region knows of to another. `undefined` if there are none: the counter was deleted. */
-export function totalsOf(own: CounterState, regions: Regions, sleep: Backend["sleep"]): Bring | undefined {
+/** How to push the registers that this region knows of to another. `undefined` if there are none: the counter was deleted. */
+export function totalsOf(own: CounterState, regions: Regions, sleep: Backend["sleep"]): Push | undefined {
   const { totals } = own.regions ?? NO_REGIONS;
   const known = own.published ? { ...totals, [regions.own]: registerOf(own.published) } : totals;
   if (Object.keys(known).length === 0) return undefined;
-  return (region, counter) => bringTotals(known, counter, region, regions, sleep);
+  return (region, counter) => pushTotals(known, counter, region, regions, sleep);
 }
 
 /**
- * Publishes the visitors of all regions in this one. Returns how to bring those of this region to another. `undefined` without
+ * Publishes the visitors of all regions in this one. Returns how to push those of this region to another. `undefined` without
  * a sketch: it was deleted.
- * Cost: 1 read, and that of `bringVisitors`.
+ * Cost: 1 read, and that of `pushVisitors`.
  */
 export async function visitorsOf(
   counter: DocumentReference,
   { own }: Regions,
   sleep: Backend["sleep"],
-): Promise<Bring | undefined> {
+): Promise<Push | undefined> {
   const sketch = await counter.firestore.doc(sketchPath(counter.path)).get();
   if (!sketch.exists) return undefined;
-  await bringVisitors(sketch, own, counter, true, sleep);
-  return (_region, there) => bringVisitors(sketch, own, there, false, sleep);
+  await pushVisitors(sketch, own, counter, true, sleep);
+  return (_region, there) => pushVisitors(sketch, own, there, false, sleep);
 }
 
 /**
- * Brings a counter to regions. While an instance does not know whether it can reach one again, a single call tries, and the others wait
+ * Pushes a counter to regions. While an instance does not know whether it can reach one again, a single call tries, and the others wait
  * for what comes of that.
  *
  * @returns the regions that failed
  */
-export async function bringTo(
+export async function pushTo(
   { otherRegions, now, sleep }: Source,
   names: readonly string[],
   counterId: string,
-  bring: Bring | undefined,
+  push: Push | undefined,
 ): Promise<string[]> {
-  if (!bring) return [];
+  if (!push) return [];
   const reach = async (name: string, region: OtherRegion): Promise<void> => {
     const timeout = sleep(TIMEOUT).then(() => {
       throw Object.assign(new Error(`no answer for ${TIMEOUT} ms`), { code: DEADLINE_EXCEEDED });
     });
     try {
-      await Promise.race([bring(name, region.counters.doc(counterId)), timeout]);
+      await Promise.race([push(name, region.counters.doc(counterId)), timeout]);
       region.isFailing = false;
     } catch (error) {
       failed.push(name);
