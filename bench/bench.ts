@@ -3,8 +3,7 @@
  *
  *     contest      Tally, one document and the documented recipe under the same loads, through the same governor
  *     overhead     what Tally's client adds to a write
- *     aggregation  what the functions take to measure and publish a counter
- *     costs        what an increment costs at several rates, counted on the wire, on both editions
+ *     costs        what an increment costs at several rates, counted on the wire
  *     freshness    how long an acknowledged increment takes to be in a watched total
  *     crowd        a crowd on cold emulators, beside a bare write
  *     coldStart    CPU-seconds of a fresh process of the functions, beside a function by hand
@@ -33,11 +32,6 @@ const PARTS = {
     withEmulators("plain", async (firestore) => {
       const { measureOverhead } = await import("./overhead.ts");
       return await step("Overhead", (progress) => measureOverhead(firestore, progress));
-    }),
-  aggregation: () =>
-    withEmulators("plain", async () => {
-      const { measureAggregation } = await import("./aggregation.ts");
-      return await step("Aggregation", measureAggregation);
     }),
   costs: () =>
     withMeteredEmulators(

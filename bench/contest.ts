@@ -3,7 +3,7 @@
  * the same code and definitions.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { ENTERPRISE_PRICES, OPERATION_KINDS, type Operations, priceOf } from "../costs/src/index.ts";
+import { OPERATION_KINDS, type Operations, priceOf } from "../costs/src/index.ts";
 import { adminAt, client } from "../testkit/clients.ts";
 import { PROJECT } from "../testkit/emulators/firebase.ts";
 import {
@@ -16,7 +16,6 @@ import {
   timelineOf,
   visibilityDelays,
 } from "../testkit/statistics.ts";
-import type { Units } from "../testkit/unitMeter.ts";
 import { APPROACHES, type ApproachName, OTHERS_PROJECT } from "./approaches.ts";
 import { dueTimes, type Load } from "./loads.ts";
 import type { MeteredEmulators } from "./meteredEmulators.ts";
@@ -54,9 +53,6 @@ export interface LoadResult {
   /** What 1,000 accepted increments used, without what the watcher read. */
   readonly per1000: Operations;
   readonly dollarsPerMillion: number;
-  /** The same in units of the Enterprise edition, and what these cost in us-central1 with the invocations and tasks. */
-  readonly unitsPer1000?: Units;
-  readonly enterpriseDollarsPerMillion?: number;
   readonly watcherReadsPerSecond: number;
   /** How late increments were made: what the machine could not do. */
   readonly lateness: Percentiles;
@@ -85,7 +81,6 @@ export async function measureLoad(emulators: MeteredEmulators, name: ApproachNam
     ...{ clients: load.clients, maxClients: Math.max(Math.ceil(1.4 * load.clients), 1_000) },
   });
   const billedBefore = emulators.billed(isTally);
-  const unitsBefore = emulators.units(isTally);
   const readsBefore = emulators.watchers.usage.reads;
   const refusedBefore = emulators.governed.aborted;
   const seen: Observation[] = [];
@@ -120,7 +115,6 @@ export async function measureLoad(emulators: MeteredEmulators, name: ApproachNam
   }, GRACE);
   if (isTally) await functionsRest(emulators);
   const billed = emulators.billed(isTally);
-  const units = emulators.units(isTally);
   const lasted = (epochNow() - start) / 1_000;
   for (const stop of unwatch) stop();
   await Promise.all([watcher.close(), admin.close()]);
@@ -128,10 +122,6 @@ export async function measureLoad(emulators: MeteredEmulators, name: ApproachNam
   const total = sum(counts);
   const per1000 = { ...billed };
   for (const unit of OPERATION_KINDS) per1000[unit] = ((billed[unit] - billedBefore[unit]) * 1_000) / total;
-  const unitsPer1000 = { ...units };
-  for (const unit of ["readUnit", "writeUnit", "realtimeUnit"] as const)
-    unitsPer1000[unit] = ((units[unit] - unitsBefore[unit]) * 1_000) / total;
-  const { invocation, task } = per1000;
   const from = start + load.before.seconds * 1_000;
   const during = (at: Millis) => at >= from && at < from + load.measured.seconds * 1_000;
   const measured = samples.filter(({ intended }) => intended >= from);
@@ -152,8 +142,7 @@ export async function measureLoad(emulators: MeteredEmulators, name: ApproachNam
     ...{ total, visible: visible(), documents: counts.length },
     exact: total >= acknowledged.length && total <= samples.length - rejected && visible() === total,
     refused: emulators.governed.aborted - refusedBefore,
-    ...{ per1000, dollarsPerMillion: priceOf(per1000) * 1_000, unitsPer1000 },
-    enterpriseDollarsPerMillion: priceOf({ ...unitsPer1000, invocation, task }, ENTERPRISE_PRICES.regional) * 1_000,
+    ...{ per1000, dollarsPerMillion: priceOf(per1000) * 1_000 },
     watcherReadsPerSecond: (emulators.watchers.usage.reads - readsBefore) / lasted,
     lateness: percentilesOf(lateness),
   };

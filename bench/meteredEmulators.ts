@@ -6,14 +6,12 @@ import type { Operations } from "../costs/src/index.ts";
 import { countInvocations } from "../testkit/deployedFunctions.ts";
 import { type EmulatorOptions, type Emulators, startEmulators } from "../testkit/emulators/emulators.ts";
 import type { Packaging } from "../testkit/emulators/project.ts";
-import { FollowedDocuments } from "../testkit/followedDocuments.ts";
 import { type GovernorCounts, governor } from "../testkit/governor.ts";
 import { type GrpcProxy, startProxy } from "../testkit/grpcProxy.ts";
 import { type MeterReading, meter } from "../testkit/meter.ts";
 import type { WriteLimits } from "../testkit/production/contention.ts";
 import { loadRules } from "../testkit/rules.ts";
 import type { Millis } from "../testkit/statistics.ts";
-import { type Units, unitMeter } from "../testkit/unitMeter.ts";
 import { OTHERS_PROJECT, OTHERS_RULES } from "./approaches.ts";
 
 /** What the governor and the proxies simulate. */
@@ -25,7 +23,6 @@ export interface Conditions {
 
 interface Connection extends MeterReading {
   readonly addresses: readonly string[];
-  readonly units: Readonly<Units>;
 }
 
 export interface MeteredEmulators {
@@ -36,8 +33,6 @@ export interface MeteredEmulators {
   readonly firestore: string;
   /** What the writers have used so far; with the functions if `isTally`. */
   billed(isTally: boolean): Operations;
-  /** The units of the Enterprise edition for the same. */
-  units(isTally: boolean): Units;
 }
 
 /** Connections of all writers together, so that few of them share one. */
@@ -82,14 +77,12 @@ export async function withMeteredEmulators<Result>(
   const { governed, inspection } = governor(conditions?.limits);
   const { latencies = { clients: 0, functions: 0 } } = conditions ?? {};
   const proxies: GrpcProxy[] = [];
-  const documents = new FollowedDocuments();
   const connect = async (target: string, latency: Millis, addressCount = 1): Promise<Connection> => {
     const { reading, inspection: metering } = meter();
-    const { units, inspection: unitMetering } = unitMeter(documents);
-    const inspections = [...(conditions ? [inspection] : []), metering, unitMetering];
+    const inspections = [...(conditions ? [inspection] : []), metering];
     const proxy = await startProxy(target, inspections, { latency, addressCount });
     proxies.push(proxy);
-    return { ...reading, units, addresses: proxy.addresses };
+    return { ...reading, addresses: proxy.addresses };
   };
   let functions: Connection | undefined;
   const run = async (firestore: string) => {
@@ -106,11 +99,7 @@ export async function withMeteredEmulators<Result>(
         ...{ invocation: invoked.all, task: invoked.aggregate },
       };
     };
-    const units = (isTally: boolean): Units => {
-      const sum = (unit: keyof Units) => writers.units[unit] + (isTally ? (functions as Connection).units[unit] : 0);
-      return { readUnit: sum("readUnit"), writeUnit: sum("writeUnit"), realtimeUnit: sum("realtimeUnit") };
-    };
-    return await use({ writers, watchers, governed, firestore, billed, units });
+    return await use({ writers, watchers, governed, firestore, billed });
   };
   try {
     const functionsFirestore = async (firestore: string) => {

@@ -10,7 +10,7 @@ import { contestLoads, costLoads, type Load } from "./loads.ts";
 import { isSlow } from "./slowMotion.ts";
 
 /** Parts of the benchmark; those of a run without `--only` come first. */
-const PARTS = ["contest", "overhead", "aggregation", "costs", "freshness", "crowd", "coldStart"] as const;
+const PARTS = ["contest", "overhead", "costs", "freshness", "crowd", "coldStart"] as const;
 export type BenchPart = (typeof PARTS)[number];
 const APPROACH_NAMES: readonly ApproachName[] = ["single", "recipe", "tally"];
 const LOAD_NAMES = [...new Set([...contestLoads(), ...costLoads()].map(({ name }) => name))];
@@ -27,7 +27,7 @@ function names(flags: string, what: string, all: readonly string[], usual = all)
 
 const program = new Command("npm run bench --")
   .helpOption("--help")
-  .addOption(names("--only", "parts of the benchmark", PARTS, PARTS.slice(0, 3)))
+  .addOption(names("--only", "parts of the benchmark", PARTS, PARTS.slice(0, 2)))
   .addOption(names("--approaches", "approaches of the contest", APPROACH_NAMES))
   .addOption(names("--loads", "loads of the contest and of costs", LOAD_NAMES))
   .option("--seconds <n>", "how long each load is measured (freshness: 60, crowd: 8)", positive)

@@ -3,7 +3,6 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { AggregationSpeed } from "./aggregation.ts";
 import type { ColdStart } from "./coldStart.ts";
 import type { LoadResult } from "./contest.ts";
 import type { CrowdResult } from "./crowd.ts";
@@ -21,7 +20,6 @@ export interface Results {
   readonly slow: LoadResult;
   readonly costs: LoadResult;
   readonly overhead: Overhead;
-  readonly aggregation: AggregationSpeed;
   readonly freshness: Freshness;
   readonly crowd: CrowdResult;
   readonly coldStart: ColdStart;

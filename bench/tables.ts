@@ -1,6 +1,6 @@
 /** The tables of each part of the benchmark, by their titles. */
 import { formatDollars, formatWhole } from "../cli/src/format.ts";
-import { HOSTING_GIGABYTE, listenersPerDay, PRICES, priceOf, totalsPerDay } from "../costs/src/index.ts";
+import { HOSTING_GIGABYTE, listenersPerDay, totalsPerDay } from "../costs/src/index.ts";
 import { type Percentiles, percentile } from "../testkit/statistics.ts";
 import type { ApproachName } from "./approaches.ts";
 import type { LoadResult } from "./contest.ts";
@@ -81,17 +81,6 @@ function coldStarts(results: readonly Results["coldStart"][]): string {
     "Tally, CPU-seconds": ({ tally }) => fixed(tally, 2),
     "by hand, CPU-seconds": ({ byHand }) => fixed(byHand, 2),
     ratio: ({ ratio }) => fixed(ratio, 2),
-  });
-}
-
-function aggregation(results: readonly Results["aggregation"][]): string {
-  return tableOf(results, 0, {
-    shards: ({ shards }) => formatWhole(shards),
-    "per second": ({ perSecond }) => fixed(perSecond, 1),
-    "per second of CPU": ({ perCpuSecond }) => fixed(perCpuSecond, 1),
-    p50: ({ took }) => `${formatWhole(took.p50)} ms`,
-    p95: ({ took }) => `${formatWhole(took.p95)} ms`,
-    p99: ({ took }) => `${formatWhole(took.p99)} ms`,
   });
 }
 
@@ -206,17 +195,8 @@ export const TABLES: {
       ...BILL,
       exact: ({ exact }) => yes(exact),
     }),
-    "The same in us-central1; the write alone is $0.90, or $0.26 on Enterprise": tableOf(results, 1, {
-      offered: ({ load }) => load,
-      "read units": ({ unitsPer1000 }) => formatWhole(unitsPer1000?.readUnit ?? 0),
-      "write units": ({ unitsPer1000 }) => formatWhole(unitsPer1000?.writeUnit ?? 0),
-      "real-time units": ({ unitsPer1000 }) => formatWhole(unitsPer1000?.realtimeUnit ?? 0),
-      "$ on Standard": ({ per1000 }) => fixed(priceOf(per1000, PRICES.regional) * 1_000, 2),
-      "$ on Enterprise": ({ enterpriseDollarsPerMillion = Number.NaN }) => fixed(enterpriseDollarsPerMillion, 2),
-    }),
   }),
   overhead: (results) => ({ "Tally's client and the same write by hand": overhead(results) }),
-  aggregation: (results) => ({ "Counters measured and published in one process": aggregation(results) }),
   freshness: (results) => ({ "From an acknowledgement to a watched total": freshness(results) }),
   crowd: (results) => ({ "A cold crowd": crowds(results) }),
   coldStart: (results) => ({ "Cold starts of the functions and of a function by hand": coldStarts(results) }),

@@ -5,7 +5,7 @@ export {
   type DesignCosts,
   highestRate,
 } from "./alternatives.ts";
-export { documentBytes, type StoredFields, type StoredValue, valueBytes } from "./documentSize.ts";
+export { documentBytes, type StoredFields, valueBytes } from "./documentSize.ts";
 export { type CostItem, type MonthlyCosts, monthlyCosts, perMillion } from "./monthlyCosts.ts";
 export {
   type BilledUnit,

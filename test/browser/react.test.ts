@@ -7,10 +7,9 @@ import { afterAll, expect, test } from "vitest";
 import { admin, client } from "../../testkit/clients.ts";
 import { readPublished, sumOfIncrements } from "../../testkit/storedCounter.ts";
 import { until } from "../../testkit/until.ts";
-import { browserForTests } from "./chromium.ts";
+import { browserForTests, type Tab } from "./chromium.ts";
 import { cutFirestore, holdFirestore } from "./network.ts";
 import { Counted } from "./pages/Counted.ts";
-import { readStory } from "./story.ts";
 
 /** Chromium logs a refused commit as an answer of 403. */
 const isRefusal = (problem: string) => problem.includes("403");
@@ -24,6 +23,9 @@ async function createCalmCounter(id: string): Promise<void> {
 const browser = browserForTests();
 const others = client();
 afterAll(() => others.close());
+
+/** The totals that the page has shown. */
+const readStory = ({ page }: Tab) => page.evaluate(() => window.story);
 
 test("a click shows at once, as pending, and the total is published later", async () => {
   const id = "react:click";
@@ -40,7 +42,7 @@ test("a click shows at once, as pending, and the total is published later", asyn
   await until(async () => (await readPublished(id))?.total === 1, "the total to be published");
   await increment(id, 1);
   await tab.shows("total", 2);
-  const totals = (await readStory(tab)).map((event) => ("shown" in event ? event.shown : 0));
+  const totals = await readStory(tab);
   expect(totals).toEqual(totals.toSorted((a, b) => a - b));
   expect(tab.problems).toEqual([]);
 });

@@ -23,30 +23,6 @@ afterAll(async () => {
   await user.close();
 });
 
-test("a beacon counts exactly once, also while the function is killed and started again", {
-  tags: "deep",
-}, async () => {
-  const dropped: unknown[] = [];
-  const site = beacon(ingest.url, {
-    flushInterval: 50,
-    maxAmount: 10,
-    onError: (error) => dropped.push(error),
-  });
-  for (let n = 0; n < 100; n++) {
-    site.count("views:beacon", 3);
-    site.count("views:other");
-    if (n === 30) await ingest.kill();
-    if (n === 60) await ingest.start();
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  await site.close();
-  expect([await sumOfIncrements("views:beacon"), await sumOfIncrements("views:other"), dropped]).toEqual([
-    300,
-    100,
-    [],
-  ]);
-});
-
 test("a beacon counts what is above INGEST_MAX_AMOUNT in smaller parts, and drops only the counter that is not listed", async () => {
   const onError = vi.fn();
   const site = beacon(ingest.url, { onError });

@@ -1,37 +1,13 @@
 /** The web client offline, the shards it writes, and the removal of expired marks. */
 import { writeBatch } from "firebase/firestore";
 import { Timestamp } from "firebase-admin/firestore";
-import { counter, counterStore, getExactTotal, incrementCounter, incrementCounterIn } from "firestore-tally";
+import { counter, getExactTotal, incrementCounter, incrementCounterIn } from "firestore-tally";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { planIncrement } from "../../core/src/index.ts";
 import { admin, adminAt, type Client, client } from "../../testkit/clients.ts";
-import { goOffline, goOnline } from "../../testkit/offline.ts";
 import { loadRules, OPEN_RULES, withPolicy } from "../../testkit/rules.ts";
-import { readShards, sumOfIncrements } from "../../testkit/storedCounter.ts";
+import { readShards } from "../../testkit/storedCounter.ts";
 import { until } from "../../testkit/until.ts";
-
-test("increments made offline do not block others, and count once when the client is online again", async () => {
-  const id = "offline:phone";
-  const phone = client();
-  const ref = counter(phone.db, id);
-  await goOffline(phone.db);
-  let acknowledged = 0;
-  const writes = Promise.all(Array.from({ length: 5 }, () => incrementCounter(ref).then(() => acknowledged++)));
-  const states: object[] = [];
-  const stop = counterStore(ref).subscribe((state) => states.push(state));
-  await until(() => states.length > 1, "the increments to be pending");
-  // An empty cache tells no total.
-  expect(states).toEqual([{}, { pending: true }]);
-  expect(acknowledged).toBe(0);
-  expect(await sumOfIncrements(id)).toBe(0);
-
-  await goOnline(phone.db);
-  await writes;
-  expect(acknowledged).toBe(5);
-  expect(await sumOfIncrements(id)).toBe(5);
-  stop();
-  await phone.close();
-});
 
 test("increments use as many shards as the counter has", async () => {
   const id = "spread:wide";

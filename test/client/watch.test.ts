@@ -1,17 +1,14 @@
 /** Watches of the web client: each own increment shows at once and exactly once. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { disableNetwork, doc, enableNetwork, getDoc, setLogLevel, terminate, writeBatch } from "firebase/firestore";
+import { disableNetwork, doc, enableNetwork, getDoc, setLogLevel, terminate } from "firebase/firestore";
 import {
   bufferedCounter,
   type CounterSnapshot,
   counter,
   getCounter,
-  getIncremented,
   incrementCounter,
-  incrementCounterIn,
   onCounter,
   onIncremented,
-  undoIncrement,
 } from "firestore-tally";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { ensureCounter, counter as serverCounter } from "../../admin/src/index.ts";
@@ -159,16 +156,6 @@ describe("own increments in a watch", () => {
     stop();
   });
 
-  test("that the rules refuse are removed from the total", async () => {
-    const { db } = newClient();
-    const ref = counter(db, "watch:refused");
-    const { last, totals } = await watching(db, "watch:refused");
-    await expect(incrementCounter(ref, 5)).rejects.toMatchObject({ code: "counter/permission-denied" });
-    await until(() => last().total === 0, "the refusal");
-    expect(totals()).toEqual([0, 5, 0]);
-    expect(last().pending).toBe(false);
-  });
-
   test("that are sent again after a cut connection count once", async () => {
     const proxy = await cuttingProxy(firestoreHost);
     const { db } = newClient(proxy.address);
@@ -241,47 +228,6 @@ test("a watch that the rules refuse ends, and the console says why", async () =>
   expect(told.mock.calls.map(([first]) => first).filter((first) => first instanceof Error)).toEqual([denied, denied]);
   expect(seen).toEqual([]);
   told.mockRestore();
-});
-
-test("an increment with `once` counts once for any number of calls, shows at once in onIncremented, and is undone", async () => {
-  const phone = newClient();
-  const uid = await signIn(phone);
-  const ref = counter(phone.db, "likes:watch");
-  const seen: boolean[] = [];
-  const stop = onIncremented(ref, uid, (liked) => seen.push(liked));
-  await until(() => seen.length > 0, "the first answer");
-  const { totals, sees } = await watching(phone.db, "likes:watch");
-  expect(await getIncremented(ref, uid)).toBe(false);
-  await Promise.all(Array.from({ length: 5 }, () => incrementCounter(ref, 1, { once: uid })));
-  expect(await getIncremented(ref, uid)).toBe(true);
-  expect(await sumOfIncrements("likes:watch")).toBe(1);
-  await sees(({ total, pending }) => total === 1 && !pending, "the like");
-  expect(Math.max(...totals())).toBe(1);
-  await undoIncrement(ref, uid);
-  await undoIncrement(ref, uid);
-  await sees(({ total, pending }) => total === 0 && !pending, "the undo");
-  expect(await sumOfIncrements("likes:watch")).toBe(0);
-  expect(seen.slice(-1)).toEqual([false]);
-  expect(new Set(seen)).toEqual(new Set([false, true]));
-  stop();
-});
-
-test("increments in a batch of the app are committed or refused with it, also with `once`", async () => {
-  const phone = newClient();
-  const uid = await signIn(phone);
-  const [replies, likes] = [counter(phone.db, "replies:42"), counter(phone.db, "likes:batch")];
-  const commit = (forbidden: boolean) => {
-    const batch = writeBatch(phone.db);
-    incrementCounterIn(batch, replies);
-    incrementCounterIn(batch, likes, 1, { once: uid });
-    if (forbidden) batch.set(doc(phone.db, "counters/forbidden"), { total: 1 });
-    return batch.commit();
-  };
-  await expect(commit(true)).rejects.toMatchObject({ code: "permission-denied" });
-  expect([await sumOfIncrements("replies:42"), await getIncremented(likes, uid)]).toEqual([0, false]);
-  await commit(false);
-  expect([await sumOfIncrements("replies:42"), await sumOfIncrements("likes:batch")]).toEqual([1, 1]);
-  expect(await getIncremented(likes, uid)).toBe(true);
 });
 
 test("a buffered counter shows its sum at once, writes it once, and keeps a refused sum", async () => {

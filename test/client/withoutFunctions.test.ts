@@ -3,7 +3,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import {
   counter,
   getCounter,
-  getTopCounters,
   incrementCounter,
   incrementCounterWithRateLimit,
   onCounter,
@@ -93,19 +92,6 @@ test("a rate limit refuses the third increment, and amounts that the policy refu
   await Promise.all(Array.from({ length: 4 }, () => incrementCounter(ref)));
   await expect(incrementCounter(ref, 2)).rejects.toMatchObject({ code: "counter/permission-denied" });
   await expectDirect("alone:refused", 6);
-});
-
-test("the largest counters are listed", async () => {
-  const [{ db }] = newClients(1);
-  for (const [id, count] of [
-    ["board:a", 1],
-    ["board:b", 3],
-  ] as const)
-    for (let n = 0; n < count; n++) await incrementCounter(counter(db, id));
-  expect((await getTopCounters(db, "board")).map(({ id, total }) => [id, total])).toEqual([
-    ["board:b", 3],
-    ["board:a", 1],
-  ]);
 });
 
 test("increments made offline count when the client is online again, also those of a counter that it has never read", async () => {

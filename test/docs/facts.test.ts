@@ -1,7 +1,6 @@
 /** A fact that stands in several places: prices, defaults, ranges, counts and limits, compared with the code. */
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { parse } from "yaml";
 import {
   DEFAULT_COLLECTION,
   MARK_LIFETIME_SECONDS,
@@ -15,10 +14,6 @@ import { PARAMETERS } from "../../functions/src/deploy/parameters.ts";
 
 const read = (file: string) => readFileSync(file, "utf8").replace(/\s*\n\s*(?![|#-])/g, " ");
 const thousands = (n: number) => n.toLocaleString("en-US");
-const manifest = parse(readFileSync("extension.yaml", "utf8")) as {
-  params: { param: string; default?: string }[];
-  resources: { name: string }[];
-};
 
 /** The rows of the tables with the columns parameter, default, accepted. Of two rows, the first is that. */
 const rows = new Map(
@@ -36,23 +31,6 @@ describe("docs/configuration.md", () => {
     const documented = [...rows].map(([name, { value }]) => [name, value.replaceAll("`", "")]);
     expect(Object.fromEntries(documented)).toEqual(Object.fromEntries(declared));
   });
-
-  test("has the defaults of extension.yaml", () => {
-    for (const { param, default: value = "" } of manifest.params) {
-      // The Firebase CLI asks the database for it in the other packagings.
-      if (param === "DATABASE_REGION") continue;
-      const documented = rows.get(param)?.value.replaceAll("`", "").replace("(empty)", "");
-      expect(
-        documented?.replace(/^[\d,]+$/, (number) => number.replaceAll(",", "")),
-        param,
-      ).toBe(value);
-    }
-  });
-});
-
-test("docs/configuration.md has the parameters of extension.yaml in the same order", () => {
-  const names = manifest.params.map(({ param }) => param).filter((name) => name !== "DATABASE_REGION");
-  expect([...rows.keys()].reverse().filter((name) => names.includes(name))).toEqual(names);
 });
 
 describe("limits", () => {

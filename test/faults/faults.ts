@@ -21,9 +21,6 @@ const STARTUP_MS = 2_000;
 /** Kills random instances of the functions, busy or idle, with `kill -9`. */
 export const killInstances: Fault = killing(50, 400);
 
-/** The same, less often: starting an instance takes a second of CPU time, which a crowd of clients needs as well. */
-export const killBesideCrowd: Fault = killing(1_000, 3_000);
-
 /**
  * Kills after pauses of between `from` and `to` milliseconds, if something was handled since the last kill. A slow machine may take
  * longer than `STARTUP_MS` to start an instance. Without this condition none would live long enough to handle anything.
@@ -75,9 +72,6 @@ export const outages: Fault = async (environment, workloadEnd) => {
 
 /** Cuts connections to Firestore between commit and acknowledgement: those of web clients, servers and functions. */
 export const cutConnections: Fault = cutting(50, 500);
-
-/** The same, less often: after each cut all clients of a crowd connect again, which needs most of the machine. */
-export const cutCrowd: Fault = cutting(1_000, 3_000);
 
 /** Cuts all connections after pauses of between `from` and `to` milliseconds. */
 function cutting(from: number, to: number): Fault {

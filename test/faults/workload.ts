@@ -134,7 +134,7 @@ async function callAtRate(perSecond: number, seconds: number, call: (n: number) 
 /**
  * Repeats a call that is safe to repeat and fails while the connection is down: an undo, whose read comes first, or a take.
  */
-export async function retryWhileUnavailable<T>(call: () => Promise<T>): Promise<T> {
+async function retryWhileUnavailable<T>(call: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
       return await call();

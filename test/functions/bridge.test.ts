@@ -9,7 +9,7 @@ import { counter, incrementCounter } from "firestore-tally";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { publishCounter, counter as serverCounter } from "../../admin/src/index.ts";
 import { parseMirrors } from "../../core/src/index.ts";
-import { moveLegacyIncrements, rollBackField } from "../../firestore/src/index.ts";
+import { moveLegacyIncrements } from "../../firestore/src/index.ts";
 import { toMillis } from "../../functions/src/counter/time.ts";
 import { createWakeHandler } from "../../functions/src/counter/wake.ts";
 import { createBridgeHandler } from "../../functions/src/features/bridge/moveIncrements.ts";
@@ -206,18 +206,4 @@ test.concurrent("an increment of an old app costs 5 reads, 4 writes and a delete
   expect(crowd).toMatchObject({ writes: 4, deletes: 19 });
   await close();
   meter.close();
-});
-
-test.concurrent("a field is given back with what was not published yet, as often as one asks", async () => {
-  const page = "pages/back";
-  await admin.doc(page).set({ visits: 3 });
-  const field = { counterId: "visits:back", field: ["visits"] };
-  await moveLegacyIncrements(admin, "counters", page, [field]);
-  const views = counter(writer.db, "visits:back");
-  await Promise.all(Array.from({ length: 20 }, () => incrementCounter(views)));
-  await rollBackField(admin, "counters", page, field);
-  expect(await fieldOf(page, "visits")).toBe(23);
-  expect(await rollBackField(admin, "counters", page, field)).toBe(0);
-  await settles(page, "visits", "visits:back", 23);
-  expect(await rollBackField(admin, "counters", "pages/none", { ...field, counterId: "visits:none" })).toBe(0);
 });

@@ -155,14 +155,6 @@ describe("a request", () => {
     await other.kill();
   });
 
-  test("counts once if several instances get it", { tags: "deep" }, async () => {
-    const other = await serveFunction("ingest", params);
-    const batches = Array.from({ length: 50 }, () => ({ id: randomUUID(), events: events("views:instances", 2) }));
-    await Promise.all(batches.flatMap((batch) => [send(batch), send(batch, {}, other), send(batch, {}, other)]));
-    await other.kill();
-    expect(await sumOfIncrements("views:instances")).toBe(100);
-  });
-
   test("shares its commit with others: 200 requests cost their receipts, and hardly a write more", async () => {
     await send({ events: events("views:commit", 1) });
     const before = { ...meter.usage };
