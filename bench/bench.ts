@@ -25,35 +25,28 @@ import { TABLES } from "./tables.ts";
 /** What a part measures; modules that need the running emulators are imported when it runs. */
 const PARTS = {
   contest: () =>
-    withMeteredEmulators(conditions, "plain", (emulators) =>
+    withMeteredEmulators(conditions, (emulators) =>
       measureLoads(emulators, options.approaches, [warmUp(1), ...loads.contest]),
     ),
   overhead: () =>
-    withEmulators("plain", async (firestore) => {
+    withEmulators(async (firestore) => {
       const { measureOverhead } = await import("./overhead.ts");
       return await step("Overhead", (progress) => measureOverhead(firestore, progress));
     }),
   costs: () =>
     withMeteredEmulators(
       undefined,
-      "plain",
       // On 20 counters none grows: a counter that did would be polled while the next load is measured.
       (emulators) => measureLoads(emulators, ["tally"], [warmUp(20), ...loads.costs]),
-      { EDITION: options.edition },
     ),
   freshness: () =>
-    withEmulators(
-      "plain",
-      async (firestore) => {
-        const { measureFreshness } = await import("./freshness.ts");
-        const seconds = options.seconds ?? 60;
-        return await step(`Freshness (${seconds} s after a warm-up)`, () => measureFreshness(firestore, seconds));
-      },
-      { params: { EDITION: options.edition } },
-    ),
+    withEmulators(async (firestore) => {
+      const { measureFreshness } = await import("./freshness.ts");
+      return await step("Freshness (a minute after a warm-up)", () => measureFreshness(firestore));
+    }),
   crowd: crowds,
   coldStart: () =>
-    withEmulators("plain", async (firestore) => {
+    withEmulators(async (firestore) => {
       const { measureColdStart } = await import("./coldStart.ts");
       return await step("Cold start", (progress) => measureColdStart(firestore, progress));
     }),
@@ -77,16 +70,14 @@ async function measureLoads(
 }
 
 async function crowds(): Promise<Results["crowd"][]> {
-  const { measureCrowd } = await import("./crowd.ts");
-  const { clients, rate, as, governor, watching, runs, edition, seconds = 8 } = options;
-  const governed = governor ? conditions : undefined;
-  const crowd = { clients, perSecond: rate, seconds, packaging: as, edition, isWatching: watching, governed };
+  const { CROWDS, measureCrowd, RUNS } = await import("./crowd.ts");
   const results: Results["crowd"][] = [];
-  for (let run = 1; run <= runs; run++) {
-    for (const target of ["tally", "floor"] as const) {
-      results.push(await step(`Crowd, run ${run} of ${runs}, ${target}`, () => measureCrowd(target, crowd)));
-    }
-  }
+  for (const crowd of CROWDS)
+    for (let run = 1; run <= RUNS; run++)
+      for (const target of ["tally", "floor"] as const) {
+        const what = `${JSON.stringify(crowd)}, run ${run} of ${RUNS}, ${target}`;
+        results.push(await step(what, () => measureCrowd(target, crowd, conditions)));
+      }
   return results;
 }
 
@@ -103,7 +94,7 @@ if (part === false) {
   const results = await PARTS[part]();
   for (const [title, table] of Object.entries(TABLES[part](results as never))) console.log(`\n${title}\n\n${table}`);
   const file = options.out ?? (hasDefaults ? resultsFile(part) : undefined);
-  if (file) record<Part>(file, results, part === "contest" ? conditions : undefined, options.append);
+  if (file) record<Part>(file, results, part === "contest" ? conditions : undefined);
   if (file) console.log(`\nRecorded in ${file}`);
 }
 process.exit(0);

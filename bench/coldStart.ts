@@ -7,7 +7,7 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { counter, incrementCounter } from "firestore-tally/admin";
-import { DEFAULT_PARAMETERS } from "../functions/src/deploy/parameters.ts";
+import { COUNTING_DEFAULTS } from "../functions/src/deploy/parameters.ts";
 import { adminAt } from "../testkit/clients.ts";
 import { percentile } from "../testkit/statistics.ts";
 
@@ -72,7 +72,7 @@ async function createShard(firestore: string, id: string): Promise<object> {
 
 async function cpuSeconds(module: string, name: string, firestore: string, event?: object): Promise<number> {
   const env = {
-    ...{ ...process.env, ...DEFAULT_PARAMETERS, GCLOUD_PROJECT: PROJECT, FIRESTORE_EMULATOR_HOST: firestore },
+    ...{ ...process.env, ...COUNTING_DEFAULTS, GCLOUD_PROJECT: PROJECT, FIRESTORE_EMULATOR_HOST: firestore },
     ...{ FIREBASE_CONFIG: JSON.stringify({ projectId: PROJECT }), METADATA_SERVER_DETECTION: "none" },
     FUNCTION_TARGET: `tally.${name}`,
   };

@@ -10,8 +10,9 @@ import { doc, getDoc } from "firebase/firestore";
 import { counter, incrementCounter } from "firestore-tally";
 import { counter as counterOf, ensureCounter } from "firestore-tally/admin";
 import { randomFor } from "../core/testing/random.ts";
-import { adminAt, client } from "../testkit/clients.ts";
+import { admin, client } from "../testkit/clients.ts";
 import { type Millis, type Percentiles, percentilesOf, visibilityDelays } from "../testkit/statistics.ts";
+import { readShards, sumOfIncrements } from "../testkit/storedCounter.ts";
 import { callAt, watchTotals } from "../testkit/traffic.ts";
 
 export interface Freshness extends Percentiles {
@@ -26,34 +27,33 @@ export interface Freshness extends Percentiles {
   readonly shards: number;
 }
 
+const SECONDS = 60;
 const RATES = [0.05, 0.2, 0.5, 1, 3, 10];
 const SEED = 1;
 
 /** How long the last total may take. */
 const TOTAL_TIMEOUT: Millis = 30_000;
 
-export async function measureFreshness(firestore: string, seconds: number): Promise<Freshness[]> {
+export async function measureFreshness(firestore: string): Promise<Freshness[]> {
   // Starts the functions: the emulator runs each concurrent event in a process of its own. Nearly every increment of a counter
   // with many shards creates a shard, and each creation is an event.
   const warmUp = "freshness:warmup";
-  const admin = adminAt(firestore);
-  await ensureCounter(counterOf(admin.firestore, warmUp), { shards: 100 });
-  await admin.close();
+  await ensureCounter(counterOf(admin, warmUp), { shards: 100 });
   const evenly = Array.from({ length: 40 }, (_, n) => n * 250);
   await Promise.all([warmUp, ...RATES.map((_, n) => `${warmUp}${n}`)].map((id) => measure(firestore, id, evenly)));
   return await Promise.all(
     RATES.map(async (perSecond) => {
       // Poisson arrivals, given their number, are uniform.
       const random = randomFor(SEED, `${perSecond}/s`);
-      const length = Math.max(Math.round(perSecond * seconds), 1);
-      const arrivals = Array.from({ length }, () => random.next() * seconds * 1_000).sort((a, b) => a - b);
+      const length = Math.max(Math.round(perSecond * SECONDS), 1);
+      const arrivals = Array.from({ length }, () => random.next() * SECONDS * 1_000).sort((a, b) => a - b);
       return { perSecond, ...(await measure(firestore, `freshness:at${perSecond}`, arrivals)) };
     }),
   );
 }
 
 async function measure(firestore: string, id: string, arrivals: readonly Millis[]) {
-  const [writer, watcher, admin] = [client(firestore), client(firestore), adminAt(firestore)];
+  const [writer, watcher] = [client(firestore), client(firestore)];
   await getDoc(doc(writer.db, "counters/none"));
   const { seen, stop } = await watchTotals(watcher, id);
   const ref = counter(writer.db, id);
@@ -62,11 +62,9 @@ async function measure(firestore: string, id: string, arrivals: readonly Millis[
   const latest = () => seen.at(-1)?.total ?? 0;
   while (latest() < acknowledged.length && performance.now() < deadline) await sleep(50);
 
-  const { docs: shards } = await admin.firestore.collection(`counters/${id}/shards`).get();
-  const direct: number = (await admin.firestore.doc(`counters/${id}`).get()).get("direct.count") ?? 0;
-  const counted = shards.reduce((sum, shard) => sum + (shard.get("count") ?? 0), direct);
+  const [shards, counted] = [await readShards(id), await sumOfIncrements(id)];
   stop();
-  await Promise.all([writer.close(), watcher.close(), admin.close()]);
+  await Promise.all([writer.close(), watcher.close()]);
   const delays = visibilityDelays(acknowledged, seen);
   return {
     increments: acknowledged.length,
@@ -74,6 +72,6 @@ async function measure(firestore: string, id: string, arrivals: readonly Millis[
     ...percentilesOf(delays),
     max: Math.max(...delays),
     exact: latest() === acknowledged.length && counted === acknowledged.length,
-    shards: shards.length,
+    shards: shards.size,
   };
 }

@@ -1,12 +1,29 @@
 /**
- * The process of a load by HTTP: raw sockets, each with several requests in flight (pipelining), and answers that are counted, not
- * parsed. A tenth of a core makes thousands of requests a second.
+ * The process of a load by HTTP, at a rate that does not depend on the answers: raw sockets, each with several requests in flight
+ * (pipelining), and answers that are counted, not parsed. A tenth of a core makes thousands of requests a second.
  */
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Millis, percentilesOf } from "../testkit/statistics.ts";
-import type { HttpLoad, HttpLoadResult } from "./httpLoad.ts";
+import { type Millis, type Percentiles, percentilesOf } from "../testkit/statistics.ts";
+
+export interface HttpLoad {
+  readonly port: number;
+  /** The requests' paths, in turns. */
+  readonly paths: readonly string[];
+  readonly perSecond: number;
+  readonly seconds: number;
+}
+
+export interface HttpLoadResult {
+  readonly answers: Readonly<Record<string, number>>;
+  /** From the first request to the last answer. */
+  readonly took: Millis;
+  /** Headers and bodies of all answers. */
+  readonly bytes: number;
+  /** From a request to its answer. */
+  readonly answered: Percentiles;
+}
 
 const CONNECTIONS = 64;
 const TICK: Millis = 10;

@@ -21,15 +21,22 @@ export interface Load {
 }
 
 /**
- * @param seconds  how long each load is measured, instead of its default
- * @param slow     whether slow motion gives the machine time for the clients of a crowd, of which those that wait for a
- *                 crowded shard make no further increment
+ * @param slow  whether slow motion gives the machine time for the clients of a crowd, of which those that wait for a crowded shard
+ *              make no further increment
  */
-export function contestLoads(seconds?: number, slow = false): Load[] {
+export function contestLoads(slow = false): Load[] {
   const crowd = slow ? 6_000 : 1_000;
-  const load = (name: string, from: number, to: number, clients: number, usual: number, before = 5, counters = 1) => ({
+  const load = (
+    name: string,
+    from: number,
+    to: number,
+    clients: number,
+    seconds: number,
+    before = 5,
+    counters = 1,
+  ) => ({
     ...{ name, clients, counters, before: { perSecond: from, seconds: before } },
-    measured: { perSecond: to, seconds: seconds ?? usual },
+    measured: { perSecond: to, seconds },
   });
   return [
     // Each counter is incremented every 12 seconds: Tally's counters are idle after ten.
@@ -53,14 +60,14 @@ export function warmUp(counters: number): Load {
  * The traffic that `--only costs` prices: calm counters by pages that increment once, everyday rates for two minutes, two busy ones, and
  * counters that are incremented once.
  */
-export function costLoads(seconds?: number): Load[] {
-  const load = (perSecond: number, usual: number, clients: number): Load => ({
+export function costLoads(): Load[] {
+  const load = (perSecond: number, seconds: number, clients: number): Load => ({
     ...{ name: `${perSecond}/s`, clients, counters: 1, before: { perSecond: 0, seconds: 0 } },
-    measured: { perSecond, seconds: seconds ?? usual },
+    measured: { perSecond, seconds },
   });
   /** So many counters that together have about one increment a second. */
-  const calm = (perSecond: number, usual: number, counters: number): Load => {
-    const { measured, ...others } = load(perSecond * counters, usual, 5);
+  const calm = (perSecond: number, seconds: number, counters: number): Load => {
+    const { measured, ...others } = load(perSecond * counters, seconds, 5);
     return { ...others, name: `${perSecond}/s`, measured, counters, clients: measured.perSecond * measured.seconds };
   };
   // The emulator may not tell a watch that begins of a write in the same moment.

@@ -5,7 +5,6 @@
 import type { Operations } from "../costs/src/index.ts";
 import { countInvocations } from "../testkit/deployedFunctions.ts";
 import { type EmulatorOptions, type Emulators, startEmulators } from "../testkit/emulators/emulators.ts";
-import type { Packaging } from "../testkit/emulators/project.ts";
 import { type GovernorCounts, governor } from "../testkit/governor.ts";
 import { type GrpcProxy, startProxy } from "../testkit/grpcProxy.ts";
 import { type MeterReading, meter } from "../testkit/meter.ts";
@@ -43,13 +42,12 @@ for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => interrupt
 
 /** Starts the emulators, runs a part of the benchmark on them and stops them, also if that fails or is interrupted. */
 export async function withEmulators<Result>(
-  packaging: Packaging,
   use: (firestore: string) => Promise<Result>,
-  settings: Partial<Pick<EmulatorOptions, "params" | "functionsFirestore">> = {},
+  settings: Pick<EmulatorOptions, "functionsFirestore"> = {},
 ): Promise<Result> {
   process.stderr.write("Starting the emulators… ");
   const { signal } = interruption;
-  const emulators: Emulators = await startEmulators({ packaging, params: {}, signal, ...settings });
+  const emulators: Emulators = await startEmulators({ packaging: "plain", params: {}, signal, ...settings });
   process.stderr.write("ready.\n");
   // Modules that are loaded and processes that are started from here on find the emulators.
   Object.assign(process.env, emulators.env);
@@ -70,9 +68,7 @@ export async function withEmulators<Result>(
 /** @param conditions  `undefined`: no governor and no latency */
 export async function withMeteredEmulators<Result>(
   conditions: Conditions | undefined,
-  packaging: Packaging,
   use: (emulators: MeteredEmulators) => Promise<Result>,
-  params?: Record<string, string>,
 ): Promise<Result> {
   const { governed, inspection } = governor(conditions?.limits);
   const { latencies = { clients: 0, functions: 0 } } = conditions ?? {};
@@ -106,7 +102,7 @@ export async function withMeteredEmulators<Result>(
       functions = await connect(firestore, latencies.functions);
       return functions.addresses[0] as string;
     };
-    return await withEmulators(packaging, run, { functionsFirestore, ...(params && { params }) });
+    return await withEmulators(run, { functionsFirestore });
   } finally {
     for (const proxy of proxies) proxy.close();
   }

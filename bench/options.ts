@@ -1,11 +1,8 @@
 /** The command line of the benchmark. */
 import { Command, InvalidArgumentError, Option } from "commander";
-import type { Edition } from "../functions/src/decisions.ts";
-import { PACKAGINGS } from "../testkit/emulators/project.ts";
 import { CALL_LATENCY } from "../testkit/production/calls.ts";
 import { WRITE_LIMITS } from "../testkit/production/contention.ts";
 import type { ApproachName } from "./approaches.ts";
-import { BARE, type Crowd } from "./crowd.ts";
 import { contestLoads, costLoads, type Load } from "./loads.ts";
 import { isSlow } from "./slowMotion.ts";
 
@@ -30,50 +27,22 @@ const program = new Command("npm run bench --")
   .addOption(names("--only", "parts of the benchmark", PARTS, PARTS.slice(0, 2)))
   .addOption(names("--approaches", "approaches of the contest", APPROACH_NAMES))
   .addOption(names("--loads", "loads of the contest and of costs", LOAD_NAMES))
-  .option("--seconds <n>", "how long each load is measured (freshness: 60, crowd: 8)", positive)
   .option("--per-second <n>", "writes per second that a document sustains", positive, WRITE_LIMITS.perSecond)
   .option("--burst <n>", "writes that it takes at once after a rest", positive, WRITE_LIMITS.burst)
   .option("--longest-wait <ms>", "a write that would wait longer is ABORTED", positive, WRITE_LIMITS.longestWait)
-  .option("--latency <ms>", "between clients and Firestore, each way", positive, CALL_LATENCY.clients)
   .option("--slow <factor>", "on a slower clock, for loads that this machine cannot carry", positive)
-  .addOption(
-    new Option("--edition <edition>", "costs, freshness, crowd: the functions' EDITION")
-      .choices(["standard", "enterprise"])
-      .default("standard"),
-  )
   .option("--out <file>", "where the results of a part go (default: bench/results/, if no other option is given)")
-  .option("--append", "adds the results to those in the file", false)
-  .option("--clients <n>", "crowd: web clients", positive, 150)
-  .option("--rate <n>", "crowd: increments per second of all clients", positive, 100)
-  .addOption(
-    new Option("--as <packaging>", "crowd: how functions are loaded, if they are")
-      .choices([...PACKAGINGS, BARE])
-      .default("plain"),
-  )
-  .option("--governor", "crowd: behind the governor", false)
-  .option("--watching", "crowd: clients watch the counter", false)
-  .option("--runs <n>", "crowd: how often", positive, 1)
   .parse();
 
 export const options = program.opts<{
   readonly only: readonly BenchPart[];
   readonly approaches: readonly ApproachName[];
   readonly loads: readonly string[];
-  readonly seconds?: number;
   readonly perSecond: number;
   readonly burst: number;
   readonly longestWait: number;
-  readonly latency: number;
   readonly slow?: number;
-  readonly edition: Edition;
   readonly out?: string;
-  readonly append: boolean;
-  readonly clients: number;
-  readonly rate: number;
-  readonly as: Crowd["packaging"];
-  readonly governor: boolean;
-  readonly watching: boolean;
-  readonly runs: number;
 }>();
 if (options.out && options.only.length > 1) program.error("--out takes the results of one part: name it with --only.");
 
@@ -84,11 +53,11 @@ export const hasDefaults = Object.keys(options).every(
 
 const isChosen = ({ name }: Load) => options.loads.includes(name);
 export const loads = {
-  contest: contestLoads(options.seconds, isSlow()).filter(isChosen),
-  costs: costLoads(options.seconds).filter(isChosen),
+  contest: contestLoads(isSlow()).filter(isChosen),
+  costs: costLoads().filter(isChosen),
 };
 
 export const conditions = {
   limits: { perSecond: options.perSecond, burst: options.burst, longestWait: options.longestWait },
-  latencies: { ...CALL_LATENCY, clients: options.latency },
+  latencies: CALL_LATENCY,
 };

@@ -1,5 +1,5 @@
 /** The results of each part, as they are recorded in `bench/results/` and read for tables and charts. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -41,14 +41,11 @@ export function resultsFile(name: Part): string {
   return fileURLToPath(new URL(`results/${name}.json`, import.meta.url));
 }
 
-/** @param isAppended  whether the results follow those that the file has */
 export function record<Name extends Part>(
   file: string,
   results: readonly Results[Name][],
   conditions?: Conditions,
-  isAppended = false,
 ): void {
-  const earlier = isAppended && existsSync(file) ? JSON.parse(readFileSync(file, "utf8")).results : [];
   const version = (name: string) =>
     JSON.parse(readFileSync(new URL(`../node_modules/${name}/package.json`, import.meta.url), "utf8")).version;
   const versions = ["firebase", "@google-cloud/firestore", "firebase-tools"].map((name) => [name, version(name)]);
@@ -57,7 +54,7 @@ export function record<Name extends Part>(
     machine: { cores: cpus().length, cpu: cpus()[0]?.model, node: process.version },
     versions: Object.fromEntries(versions),
     ...(conditions && { conditions }),
-    results: [...earlier, ...results],
+    results,
   };
   // Five digits, and a line for each result.
   const rounded = (_: string, value: unknown) => (typeof value === "number" ? Number(value.toPrecision(5)) : value);

@@ -6,7 +6,6 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Firestore as AdminFirestore } from "@google-cloud/firestore";
-import Table from "cli-table3";
 import { deleteApp, initializeApp } from "firebase/app";
 import {
   connectFirestoreEmulator,
@@ -22,6 +21,7 @@ import { PROJECT } from "../testkit/emulators/firebase.ts";
 import { WRITE_LIMITS } from "../testkit/production/contention.ts";
 import { loadRules } from "../testkit/rules.ts";
 import { percentile } from "../testkit/statistics.ts";
+import { table } from "./markdown.ts";
 import { withMeteredEmulators } from "./meteredEmulators.ts";
 
 const BUYERS = 300;
@@ -58,10 +58,9 @@ const recipe: Approach = {
 const OPEN = "service cloud.firestore { match /databases/{d}/documents/{all=**} { allow read, write; } }";
 
 setLogLevel("silent");
-const table = new Table({ head: ["", "sold of 300", "in", "sold per second", "a sale, p50", "failed"] });
+const rows: string[][] = [];
 await withMeteredEmulators(
   { limits: WRITE_LIMITS, latencies: { clients: 20, functions: 2 } },
-  "plain",
   async ({ writers, firestore }) => {
     await loadRules(recipe.project, OPEN);
     process.env.FIRESTORE_EMULATOR_HOST = firestore;
@@ -70,10 +69,10 @@ await withMeteredEmulators(
     await others?.doc("stock/tickets").set({ left: BUYERS });
     // The functions start.
     await sleep(10_000);
-    for (const approach of [recipe, tally]) table.push(await sell(approach, writers.addresses));
+    for (const approach of [recipe, tally]) rows.push(await sell(approach, writers.addresses));
   },
 );
-console.log(table.toString());
+console.log(table(["", `sold of ${BUYERS}`, "in", "sold per second", "a sale, p50", "failed"], 1, rows));
 
 async function sell({ name, project, buy }: Approach, addresses: readonly string[]): Promise<string[]> {
   const start = performance.now();

@@ -108,10 +108,8 @@ function freshness(results: readonly Results["freshness"][]): string {
 
 /** One row for each crowd: medians of its runs, and of the floor under the same crowd. */
 function crowds(results: readonly CrowdResult[]): string {
-  const runs = Map.groupBy(results, ({ clients, perSecond, packaging, isWatching, isGoverned }) =>
-    [`${clients} ${isWatching ? "watching " : ""}clients, ${perSecond}/s`, packaging, isGoverned ? "yes" : "no"].join(
-      "|",
-    ),
+  const runs = Map.groupBy(results, ({ clients, perSecond, isWatching, isGoverned }) =>
+    [`${clients} ${isWatching ? "watching " : ""}clients, ${perSecond}/s`, isGoverned ? "yes" : "no"].join("|"),
   );
   const rows = [...runs].map(([name, all]) => {
     const [tally, floor] = (["tally", "floor"] as const).map((target) => all.filter((run) => run.target === target));
@@ -135,8 +133,8 @@ function crowds(results: readonly CrowdResult[]): string {
     ];
   });
   const counts = ["runs", "made", "acknowledged", "counted"];
-  const head = ["crowd", "packaging", "governor", ...counts, "last after", "p50", "floor: last", "floor: p50"];
-  return table([...head, "shards at 8 s"], 3, rows);
+  const head = ["crowd", "governor", ...counts, "last after", "p50", "floor: last", "floor: p50"];
+  return table([...head, "shards at 8 s"], 2, rows);
 }
 
 function totals(results: readonly Results["totals"][]): string {

@@ -6,17 +6,18 @@
  * Increments come from a server. For those of clients the emulator evaluates the rules, which takes more of two cores than all that
  * is measured here.
  *
- *     npm run bench:totals -- [--seconds 10] [--per-second 20000] [--writes 100]
+ *     npm run bench:totals
  */
+import { fork } from "node:child_process";
+import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Command, InvalidArgumentError } from "commander";
 import { FieldValue } from "firebase-admin/firestore";
 import { counter, ensureCounter } from "firestore-tally/admin";
 import { serveFunction } from "../testkit/functionServer.ts";
 import { startMeter } from "../testkit/meter.ts";
 import { type Millis, percentilesOf } from "../testkit/statistics.ts";
 import { startCachingProxy } from "./cachingProxy.ts";
-import { runHttpLoad } from "./httpLoad.ts";
+import type { HttpLoad, HttpLoadResult } from "./httpLoadProcess.ts";
 import { dueTimes } from "./loads.ts";
 import { withEmulators } from "./meteredEmulators.ts";
 import { step } from "./progress.ts";
@@ -40,31 +41,20 @@ const shardsOf = (id: string) => (id === BUSIEST ? 20 : 1);
 /** The counters are written for so long before they are read: the functions start. */
 const WARM_UP_SECONDS = 25;
 
-function positive(text: string): number {
-  if (!(Number(text) > 0)) throw new InvalidArgumentError("Give a positive number.");
-  return Number(text);
-}
+/** How long readers read, and how many requests and increments there are per second. */
+const SECONDS = 60;
+const READS = 20_000;
+const WRITES = 100;
 
-const program = new Command("npm run bench:totals --")
-  .option("--seconds <n>", "how long readers read", positive, 60)
-  .option("--per-second <n>", "requests per second", positive, 20_000)
-  .option("--writes <n>", "increments per second", positive, 100)
-  .parse();
-const options = program.opts<{ seconds: number; perSecond: number; writes: number }>();
-const hasDefaults = Object.keys(options).every((name) => program.getOptionValueSource(name) === "default");
-
-const result = await withEmulators("plain", (firestore) =>
-  step(`Totals (${options.seconds} s after a warm-up of ${WARM_UP_SECONDS} s)`, () => measure(firestore)),
+const result = await withEmulators((firestore) =>
+  step(`Totals (${SECONDS} s after a warm-up of ${WARM_UP_SECONDS} s)`, () => measure(firestore)),
 );
 for (const [title, table] of Object.entries(TABLES.totals([result]))) console.log(`\n${title}\n\n${table}`);
-if (hasDefaults) {
-  record<"totals">(resultsFile("totals"), [result]);
-  console.log(`\nRecorded in ${resultsFile("totals")}`);
-}
+record<"totals">(resultsFile("totals"), [result]);
+console.log(`\nRecorded in ${resultsFile("totals")}`);
 process.exit(0);
 
 async function measure(firestore: string): Promise<TotalsResult> {
-  const { seconds, perSecond, writes } = options;
   // It needs the running emulators.
   const { admin } = await import("../testkit/clients.ts");
   const { callAt } = await import("../testkit/traffic.ts");
@@ -74,8 +64,8 @@ async function measure(firestore: string): Promise<TotalsResult> {
   const acknowledged = new Map(COUNTERS.map((id): [string, Millis[]] => [id, []]));
   for (const id of COUNTERS) await ensureCounter(counter(admin, id), { shards: shardsOf(id) });
   try {
-    const before = { perSecond: writes, seconds: WARM_UP_SECONDS };
-    const times = dueTimes({ before, measured: { perSecond: writes, seconds: seconds + 2 } });
+    const before = { perSecond: WRITES, seconds: WARM_UP_SECONDS };
+    const times = dueTimes({ before, measured: { perSecond: WRITES, seconds: SECONDS + 2 } });
     const writing = callAt(times, async (n) => {
       const id = WRITTEN[n % WRITTEN.length] as string;
       const shard = String(n % shardsOf(id));
@@ -87,20 +77,25 @@ async function measure(firestore: string): Promise<TotalsResult> {
     const { reads } = meter.usage;
     const passedOn = proxy.passedOn();
     const sights: Sight[][] = PATHS.map(() => []);
-    const end = epochNow() + seconds * 1_000;
+    const end = epochNow() + SECONDS * 1_000;
     const readers = PATHS.map((path, n) => watchPath(proxy.port, path, end, sights[n] as Sight[]));
-    const { took, ...load } = await runHttpLoad({ port: proxy.port, paths: PATHS, perSecond, seconds });
+    const { took, ...load } = await runHttpLoad({
+      port: proxy.port,
+      paths: PATHS,
+      perSecond: READS,
+      seconds: SECONDS,
+    });
     await Promise.all(readers);
     const counted = { reads: meter.usage.reads - reads, passedOn: proxy.passedOn() - passedOn };
     await writing;
     const { ages, wentBack } = readAges(sights, acknowledged);
     const answerCount = load.answers[200] ?? 0;
     return {
-      ...{ counters: COUNTERS.length, seconds, writesPerSecond: writes, offeredPerSecond: perSecond },
+      ...{ counters: COUNTERS.length, seconds: SECONDS, writesPerSecond: WRITES, offeredPerSecond: READS },
       answeredPerSecond: (answerCount * 1_000) / took,
       ...{ answers: load.answers, answered: load.answered, bytesPerAnswer: load.bytes / answerCount },
-      passedOnPerSecond: counted.passedOn / seconds,
-      readsPerCounterAndSecond: counted.reads / COUNTERS.length / seconds,
+      passedOnPerSecond: counted.passedOn / SECONDS,
+      readsPerCounterAndSecond: counted.reads / COUNTERS.length / SECONDS,
       age: percentilesOf([...ages.values()].flat()),
       busiestAge: percentilesOf(ages.get(BUSIEST) ?? []),
       ...{ checked: [...ages.values()].flat().length, wentBack },
@@ -110,4 +105,13 @@ async function measure(firestore: string): Promise<TotalsResult> {
     await totals.kill();
     meter.close();
   }
+}
+
+/** Resolves when all requests are answered. */
+async function runHttpLoad(load: HttpLoad): Promise<HttpLoadResult> {
+  const child = fork(new URL("httpLoadProcess.ts", import.meta.url));
+  child.send(load);
+  const [result] = await Promise.race([once(child, "message"), once(child, "exit")]);
+  if (typeof result !== "object") throw new Error(`the process of the requests ended with ${result}`);
+  return result;
 }

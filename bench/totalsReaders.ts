@@ -1,7 +1,7 @@
 /** Readers of totals by HTTP who look at what they get: how old it is, and whether it is older than what they got before. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Millis, Percentiles } from "../testkit/statistics.ts";
-import type { HttpLoadResult } from "./httpLoad.ts";
+import type { HttpLoadResult } from "./httpLoadProcess.ts";
 import { epochNow } from "./writers.ts";
 
 /** What the benchmark of totals measures. */

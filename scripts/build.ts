@@ -9,10 +9,12 @@ import { promisify } from "node:util";
 import { type BuildOptions, build, type Metafile, type Plugin } from "esbuild";
 import { build as bundlePage } from "vite";
 import { isUpToDate, recordBuild } from "./buildRecord.ts";
-import { BUNDLE, bundleFunctions } from "./bundleFunctions.ts";
 import { ENTRIES } from "./entries.ts";
 
 process.chdir(fileURLToPath(new URL("..", import.meta.url)));
+
+/** What all bundles have in common. */
+const BUNDLE = { bundle: true, format: "esm", sourcemap: true, logLevel: "warning" } as const;
 
 const updateApi = process.argv.filter((word) => word === "--update-api");
 if (updateApi.length === 0 && isUpToDate()) process.exit();
@@ -101,7 +103,15 @@ async function buildCode(): Promise<void> {
     }),
     ...Object.entries(ENTRIES).map(([entry, folder]) => buildModule(entry, `${folder}/index.ts`)),
     ...LOADED_LATER.map((name) => buildModule(name, `client/src/web/${name}.ts`)),
-    bundleFunctions(process.cwd()),
+    build({
+      ...BUNDLE,
+      entryPoints: ["functions/src/index.ts"],
+      outfile: "functions/lib/index.js",
+      // What functions/package.json depends on.
+      external: ["@google-cloud/*", "firebase-admin/*", "firebase-functions", "firebase-functions/*"],
+      platform: "node",
+      target: "node22",
+    }),
   ]);
   writeFileSync("client/dist/cli.licenses.txt", licensesOf(cli.metafile));
   // The page takes the client as it is shipped.

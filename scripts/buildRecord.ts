@@ -9,7 +9,7 @@ const RECORD = "client/types/build.json";
 
 /** All that the build reads, and more: a change that does not matter costs a build, a change that is missed costs a wrong test. */
 const INPUTS = [
-  "{core,client,admin,functions,costs,cli}/{src/**/*,*.json}",
+  "{core,client,firestore,admin,functions,costs,cli}/{src/**/*,*.json}",
   "web/{src/**/*,public/**/*,*.*}",
   "scripts/{build,buildRecord,declarations,entries}.ts",
   "{package-lock,tsconfig,package,firestore.indexes}.json",

@@ -1,16 +1,16 @@
 /**
- * What is written down of the features' plans, and derived from them: the functions and the parameters in the manifest of the extension, the
- * tables of docs/configuration.md, and the exports of the functions. `node scripts/derived.ts` writes all anew; a test compares.
+ * Derives from the plans of the features: functions and parameters in extension.yaml, tables in docs/configuration.md, exports in
+ * functions/src/index.ts. `npm run derive` writes them; derived.test.ts compares.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 // @ts-expect-error: it has no declarations.
 import toRegexRange from "to-regex-range";
 import { stringify } from "yaml";
 import { FUNCTIONS } from "../functions/src/deploy/functions.ts";
-import { PARAMETERS, PLANS } from "../functions/src/deploy/parameters.ts";
-import { RATE_LIMITS, RETRY_CONFIG, SWEEP_TIMEOUT } from "../functions/src/deploy/tasks.ts";
+import { ALL_PLANS, PARAMETERS } from "../functions/src/deploy/parameters.ts";
+import { RATE_LIMITS, RETRY_CONFIG, SWEEP_TIMEOUT_SECONDS } from "../functions/src/deploy/taskLimits.ts";
 import type { FunctionPlan } from "../functions/src/shared/feature.ts";
-import { type Parameter, patternOf } from "../functions/src/shared/parameters.ts";
+import { isWholeNumber, type Parameter, patternOf } from "../functions/src/shared/parameters.ts";
 
 /** Each derived file, and what it must hold. */
 export const DERIVED: Readonly<Record<string, (text: string) => string>> = {
@@ -68,7 +68,7 @@ function resourceOf(name: string, { does: description, trigger }: Pick<FunctionP
   }
   // Its instances handle one request, or one message, at a time.
   const availableMemoryMb = ["request", "message"].includes(trigger.on) ? 256 : 512;
-  const timeout = `${trigger.on === "schedule" ? SWEEP_TIMEOUT : 60}s`;
+  const timeout = `${trigger.on === "schedule" ? SWEEP_TIMEOUT_SECONDS : 60}s`;
   return {
     name,
     type: "firebaseextensions.v1beta.function",
@@ -87,8 +87,7 @@ function firstGenerationTrigger(name: string, trigger: FunctionPlan["trigger"]):
     case "request":
       return { httpsTrigger: {} };
     case "message": {
-      const [topic] = FUNCTIONS.get(name)?.unless ?? [];
-      const resource = `projects/\${PROJECT_ID}/topics/${entered(topic ?? "")}`;
+      const resource = `projects/\${PROJECT_ID}/topics/${entered(trigger.topic)}`;
       return { eventTrigger: { eventType: "google.pubsub.topic.publish", resource, failurePolicy: { retry: {} } } };
     }
     case "task":
@@ -116,9 +115,8 @@ function manifestParameter(param: string, parameter: Parameter): object {
 
 /** The form of the extension has texts alone, so it checks whole numbers, too. */
 function checkOf(parameter: Parameter): ReturnType<typeof patternOf> {
-  const { range, pattern } = parameter;
-  if (!range || pattern !== undefined) return patternOf(parameter);
-  const [from, to] = range;
+  const [from, to] = parameter.range ?? [0, 0];
+  if (!isWholeNumber(parameter)) return patternOf(parameter);
   return {
     text: `^${toRegexRange(from, to, { capture: true, shorthand: true })}$`,
     invalid: `Enter a whole number from ${from} to ${to}.`,
@@ -133,7 +131,7 @@ function withTables(text: string): string {
     const [heading = [], , ...body] = rows;
     if (heading[0] === "feature") return tableOf([heading, ...featureRows()]);
     if (heading[0] !== "parameter") return table;
-    // The row of a new parameter is written by hand, with its name alone; the row of one that is gone goes.
+    // A row with the name of a new parameter is filled in. The row of a deleted parameter is deleted.
     const rowsOfTable = body.flatMap(([name = ""]) => {
       const parameter = PARAMETERS[name.replaceAll("`", "")];
       return parameter ? [[name, defaultInTable(parameter), parameter.accepted, parameter.setIf ?? ""]] : [];
@@ -160,17 +158,17 @@ function defaultInTable({ default: value, range }: Parameter): string {
 }
 
 function featureRows(): string[][] {
-  return PLANS.flatMap(({ documented = {}, functions = {} }) => {
-    const asked = new Set(Object.values(documented));
-    return Object.entries(documented).map(([feature, parameter]) => {
-      const own = Object.entries(functions).map(([name, { unless, trigger }]) => {
-        const isPublic = trigger.on === "request" ? ", public" : "";
-        return { unless: unless ?? "", text: `\`${name}\`${isPublic}` };
+  return ALL_PLANS.flatMap(({ tableRows = {}, functions = {} }) => {
+    const asked = new Set(Object.values(tableRows));
+    return Object.entries(tableRows).map(([feature, parameter]) => {
+      const own = Object.entries(functions).map(([name, { askedForBy, trigger }]) => {
+        const suffix = trigger.on === "request" ? ", public" : "";
+        return { askedForBy: askedForBy ?? "", text: `\`${name}\`${suffix}` };
       });
-      const alone = own.filter(({ unless }) => unless === parameter).map(({ text }) => text);
+      const alone = own.filter(({ askedForBy }) => askedForBy === parameter).map(({ text }) => text);
       const others = own
-        .filter(({ unless }) => !asked.has(unless))
-        .map(({ unless, text }) => `${text} with \`${unless}\``);
+        .filter(({ askedForBy }) => !asked.has(askedForBy))
+        .map(({ askedForBy, text }) => `${text} with \`${askedForBy}\``);
       return [feature, `\`${parameter}\``, [alone.join(", "), ...others].join("; ") || "none"];
     });
   });

@@ -49,7 +49,7 @@ const adopting = ["ADOPTED=yes", "BRIDGE=stars=walls/{wall}.stars", "WINDOWS=hit
 ]);
 const IS_SHORT = "!deep && !nightly";
 // The packagings differ in how functions are wired up, not in what they can take.
-const withoutLoad = ["-t", "^(?!100 increments|a counter grows|3,000 visitors)"];
+const withoutLoad = ["-t", "^(?!100 increments)"];
 
 /** Stages: the command of each, by name. */
 type Stages = Readonly<Record<string, readonly string[]>>;
@@ -130,14 +130,11 @@ const SUITES: Readonly<Record<string, Suite>> = {
         ...vitest("packaging"),
         ...["upgrade", "emulatorImport", "withoutFeature"],
       ],
-      "every rehearsed deployment, init with Next.js": [
-        ...vitest("packaging"),
-        ...["rehearsal", "setup", "--tags-filter", "nightly"],
-      ],
+      "every rehearsed deployment": [...vitest("packaging"), ...["rehearsal", "--tags-filter", "nightly"]],
       "end to end, 30 ms of latency each way": [
         ...emulators("--latency", "30"),
         ...vitest("endToEnd"),
-        ...["-t", "100 incr|a counter grows"],
+        ...["-t", "100 increments"],
       ],
       "three regions on a suite of their own": [...vitest("faults"), "test/regions"],
     },

@@ -42,13 +42,15 @@ export async function findChromium(): Promise<Pick<LaunchOptions, "executablePat
 }
 
 /** @throws Error if CHROMIUM names no file */
-export function installedBrowser(env = process.env, platform = process.platform): string | undefined {
-  if (!env.CHROMIUM) return candidates(env, platform).find(existsSync);
-  if (existsSync(env.CHROMIUM)) return env.CHROMIUM;
-  throw new Error(`CHROMIUM=${env.CHROMIUM}: there is no such file. Name a Chrome or Chromium, or unset the variable.`);
+function installedBrowser(): string | undefined {
+  const { CHROMIUM } = process.env;
+  if (!CHROMIUM) return candidates().find(existsSync);
+  if (existsSync(CHROMIUM)) return CHROMIUM;
+  throw new Error(`CHROMIUM=${CHROMIUM}: there is no such file. Name a Chrome or Chromium, or unset the variable.`);
 }
 
-function candidates(env: NodeJS.ProcessEnv, platform: NodeJS.Platform): string[] {
+function candidates(): string[] {
+  const { env, platform } = process;
   if (platform === "darwin") {
     const names = ["Google Chrome", "Chromium", "Microsoft Edge"];
     return names.map((name) => `/Applications/${name}.app/Contents/MacOS/${name}`);

@@ -7,7 +7,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import getPort from "get-port";
-import { DEFAULT_PARAMETERS } from "../functions/src/deploy/parameters.ts";
+import { COUNTING_DEFAULTS } from "../functions/src/deploy/parameters.ts";
 import { until } from "./until.ts";
 
 const FRAMEWORK = fileURLToPath(import.meta.resolve("@google-cloud/functions-framework"));
@@ -67,7 +67,7 @@ export async function serveFunction(
         stdio: ["pipe", "pipe", "pipe"],
         env: {
           ...process.env,
-          ...DEFAULT_PARAMETERS,
+          ...COUNTING_DEFAULTS,
           ...params,
           FIRESTORE_EMULATOR_HOST: firestore,
           FUNCTION_TARGET: `tally.${name}`,

@@ -58,37 +58,17 @@ describe("the recovery time after a step", () => {
   });
 });
 
-describe("a timeline", () => {
-  const never = Number.POSITIVE_INFINITY;
-
-  test("counts an increment in the second in which it was due, and its acknowledgement in its own", () => {
-    const samples = [
-      { intended: 9_500, acknowledged: 9_900 },
-      { intended: 10_000, acknowledged: 12_999 },
-      { intended: 10_999, acknowledged: 12_000 },
-      { intended: 10_500, acknowledged: never },
-    ];
-    expect(timelineOf(samples, 10_000)).toEqual([
-      { at: -1, offered: 1, acknowledged: 1 },
-      { at: 0, offered: 3, acknowledged: 0 },
-      { at: 1, offered: 0, acknowledged: 0 },
-      { at: 2, offered: 0, acknowledged: 2 },
-    ]);
-  });
-
-  test("counts every increment and acknowledgement", () => {
-    const sample = fc.record({ intended: fc.nat(20_000), took: fc.option(fc.nat(20_000)) });
-    fc.assert(
-      fc.property(fc.array(sample), fc.integer(), (drawn, from) => {
-        const samples = drawn.map(({ intended, took }) => ({ intended, acknowledged: intended + (took ?? never) }));
-        const timeline = timelineOf(samples, from);
-        const sum = (of: "offered" | "acknowledged") => timeline.reduce((all, second) => all + second[of], 0);
-        expect(sum("offered")).toBe(samples.length);
-        expect(sum("acknowledged")).toBe(drawn.filter(({ took }) => took !== null).length);
-        timeline.forEach(({ at }, n) => {
-          expect(at).toBe((timeline[0]?.at ?? 0) + n);
-        });
-      }),
-    );
-  });
+test("a timeline counts an increment in the second in which it was due, and its acknowledgement in its own", () => {
+  const samples = [
+    { intended: 9_500, acknowledged: 9_900 },
+    { intended: 10_000, acknowledged: 12_999 },
+    { intended: 10_999, acknowledged: 12_000 },
+    { intended: 10_500, acknowledged: Number.POSITIVE_INFINITY },
+  ];
+  expect(timelineOf(samples, 10_000)).toEqual([
+    { at: -1, offered: 1, acknowledged: 1 },
+    { at: 0, offered: 3, acknowledged: 0 },
+    { at: 1, offered: 0, acknowledged: 0 },
+    { at: 2, offered: 0, acknowledged: 2 },
+  ]);
 });

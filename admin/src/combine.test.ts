@@ -79,17 +79,6 @@ test("increments that cancel out need no commit, and wait for none", async () =>
   expect(sums).toEqual([]);
 });
 
-test("a failed commit rejects the increments that share it, and no others", async () => {
-  const { add, end } = commits();
-  const first = [add(1), add(2)].map(outcomeOf);
-  await turn();
-  const second = outcomeOf(add(3));
-  await end("refused");
-  expect(await Promise.all(first)).toEqual(["refused", "refused"]);
-  await end();
-  expect(await second).toBe("counts");
-});
-
 test("a sum of whole numbers stays exact, and no sum becomes infinite", async () => {
   const most = Number.MAX_SAFE_INTEGER;
   for (const [amounts, expected] of [

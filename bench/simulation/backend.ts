@@ -214,7 +214,7 @@ export class Backend {
     if (change) counter.publishDirect(change);
     counter.published = next;
     counter.publishedAt = now;
-    counter.written();
+    counter.version++;
     done({ published: next });
   }
 

@@ -9,8 +9,6 @@ const UNITS = {
   "shard count, by clients": "read",
   /** By clients, after a refused direct increment. */
   "refused, looked up": "read",
-  /** Of the document, by the watchers of the setting `watchers`. */
-  watching: "read",
   "looks at marks": "read",
   /** None on Standard, where few of the looks find what to remove. */
   "removing marks": "write",

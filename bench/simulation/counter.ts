@@ -77,13 +77,6 @@ export function afterDirectWrite({ direct, ...copy }: DocumentCopy, generation: 
 }
 
 export class Counter {
-  /** How many clients watch it without incrementing it. */
-  readonly watchers: number;
-
-  constructor(watchers = 0) {
-    this.watchers = watchers;
-  }
-
   readonly shards: Shard[] = [];
   readonly base = new Shard();
   readonly bill: Bill = emptyBill();
@@ -143,7 +136,7 @@ export class Counter {
   commitDirect(generation: number, now: Millis): boolean {
     if (!this.accepts(generation)) return false;
     this.direct = afterDirectWrite(this.copy(), generation, now).direct;
-    this.written();
+    this.version++;
     return true;
   }
 
@@ -167,12 +160,6 @@ export class Counter {
   /** The document, as a client reads it. */
   copy(): DocumentCopy {
     return { exists: this.version > 0, direct: this.direct, published: this.published };
-  }
-
-  /** The counter document has changed. */
-  written(): void {
-    this.version++;
-    this.bill.watching += this.watchers;
   }
 
   /** Adds the mark of a write. @param removes  whether the write removes expired marks. @returns the shard's bytes after it */

@@ -5,10 +5,9 @@
  *     npm run simulate                                          # every scenario; recorded in bench/results/
  *     npm run simulate -- "flash crowd 1,000/s" --set precision=0 --set watching=1
  */
-import cliProgress from "cli-progress";
 import { Argument, Command, InvalidArgumentError } from "commander";
 import { record, resultsFile } from "../results.ts";
-import { ONCE_EACH, SCENARIOS, type Scenario, type Scenarios, SHARD_SCENARIOS, steady } from "./scenarios.ts";
+import { SCENARIOS, type Scenario, type Scenarios, SHARD_SCENARIOS } from "./scenarios.ts";
 import { SETTINGS, withSettings } from "./settings.ts";
 import { shardSizes, shardSizesTable } from "./shardSizes.ts";
 import { simulate } from "./simulate.ts";
@@ -32,40 +31,16 @@ function setting(text: string, others: string[]): string[] {
   return [...others, text];
 }
 
-function settingCalled(name: string): typeof setting {
-  return (text, others) => setting(`${name}=${text}`, others);
-}
-
-function rate(text: string, others: number[]): number[] {
-  if (!(Number(text) > 0)) throw new InvalidArgumentError("Give a number above 0.");
-  return [...others, Number(text)];
-}
-
 const program = new Command("npm run simulate --")
   .helpOption("--help")
   .addArgument(new Argument("[scenarios...]", "all by default; only these").choices([...SCENARIOS.keys()]))
   .option("--seed <n>", "another run of the same", integer, 1)
-  .option(
-    "--rate <n>",
-    "instead of scenarios: increments per second of one counter, by clients that make one each",
-    rate,
-    [],
-  )
-  .option("--slow <share>", "the share of clients with a slow connection: --set slow", settingCalled("slow"), [])
-  .option("--round-trip <ms>", "of a slow connection: --set roundTrip", settingCalled("roundTrip"), [])
   .option("--set <name=value>", `another value of a setting: ${Object.keys(SETTINGS).join(", ")}`, setting, [])
   .option("--shards", "instead: how large shards are on Firestore's Enterprise edition")
   .addHelpText("after", "\nDurations are in milliseconds. A run with every default is recorded in bench/results/.")
   .parse();
-const options = program.opts<
-  Record<"set" | "slow" | "roundTrip", string[]> & { seed: number; rate: number[]; shards?: boolean }
->();
-const { seed, shards } = options;
-const set = [...options.slow, ...options.roundTrip, ...options.set];
-const scenarios: Scenarios = new Map([
-  ...program.args.map((name) => [name, SCENARIOS.get(name) as () => Scenario] as const),
-  ...options.rate.map((perSecond) => [`${perSecond}/s`, () => steady(perSecond, ONCE_EACH)] as const),
-]);
+const { seed, set, shards } = program.opts<{ seed: number; set: string[]; shards?: boolean }>();
+const scenarios: Scenarios = new Map(program.args.map((name) => [name, SCENARIOS.get(name) as () => Scenario]));
 if (shards && scenarios.size + set.length > 0) program.error("--shards takes no scenarios and no settings.");
 
 /** A run with the index of `shards`, and one without it. What is not kept of an outcome is forgotten: some are large. */
@@ -79,23 +54,14 @@ function run(create: () => Scenario, name: string): SimulatedRun {
   };
 }
 
-const format = "{bar} {value}/{total}  {name}";
-const bar = process.stderr.isTTY ? new cliProgress.SingleBar({ format, hideCursor: true }) : undefined;
-
-/** @returns what `use` returns for each scenario, one after the other, with progress in the terminal */
+/** @returns what `use` returns for each scenario, one after the other */
 function runAll<Result>(scenarios: Scenarios, use: (create: () => Scenario, name: string) => Result): Result[] {
-  bar?.start(scenarios.size, 0, { name: "" });
-  const results = [...scenarios].map(([name, create], n) => {
-    bar?.update(n, { name });
-    // The bar's own timer does not run during a simulation.
-    bar?.render();
+  return [...scenarios].map(([name, create]) => {
     const start = performance.now();
     const result = use(create, name);
-    if (!bar) process.stderr.write(`${name}: ${((performance.now() - start) / 1_000).toFixed(1)} s\n`);
+    process.stderr.write(`${name}: ${((performance.now() - start) / 1_000).toFixed(1)} s\n`);
     return result;
   });
-  bar?.stop();
-  return results;
 }
 
 if (shards) {

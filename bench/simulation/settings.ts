@@ -19,10 +19,6 @@ const ASSUMPTIONS = {
   watching: 0,
   /** 1: clients write the document of a calm counter; 0: shards alone. */
   direct: 1,
-  /** How many clients watch each counter without incrementing it. */
-  watchers: 0,
-  /** 1: a write that the rules refuse waits in line for its document, as others do; 0: it is refused at once. */
-  refusalsWait: 0,
   /** 1: the Enterprise edition, with its shard counts, units and prices in us-central1; 0: Standard in nam5. */
   enterprise: 0,
   /** 1: the index of `shards` is deployed; 0: a measurement of more than a few shards lists them. */

@@ -6,8 +6,8 @@ import { Backend } from "./backend.ts";
 import { addTo, type Bill, emptyBill } from "./bill.ts";
 import { Clock, TICK } from "./clock.ts";
 import { Counter } from "./counter.ts";
-import { poisson } from "./distributions.ts";
 import { Metrics } from "./metrics.ts";
+import { poisson } from "./poisson.ts";
 import { Population } from "./population.ts";
 import type { Scenario } from "./scenarios.ts";
 import type { Settings } from "./settings.ts";
@@ -55,7 +55,7 @@ export function simulate(scenario: Scenario, chosen: Settings, seed: number): Ou
   const find = (name: number) => {
     let found = counters.get(name);
     if (!found) {
-      found = { counter: new Counter(settings.watchers), population: shared ?? newPopulation() };
+      found = { counter: new Counter(), population: shared ?? newPopulation() };
       counters.set(name, found);
     }
     return found;

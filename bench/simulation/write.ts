@@ -97,8 +97,7 @@ export class Write implements Step {
       this.#world.metrics.abandoned(this.issuedAt, now - this.issuedAt);
       return;
     }
-    const isDenied = this.#generation !== undefined && !this.#counter.accepts(this.#generation);
-    if (isDenied && settings.refusalsWait === 0) {
+    if (this.#generation !== undefined && !this.#counter.accepts(this.#generation)) {
       this.#deny(now);
       return;
     }

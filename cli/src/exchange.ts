@@ -1,6 +1,6 @@
 /**
- * `exchange`: brings counters to the other regions now, whether they have changed or not. For a region that was added, or
- * restored from a backup: the functions bring counters that change, and nothing else.
+ * `exchange`: pushes counters to the other regions now, whether they have changed or not. For a region that was added, or
+ * restored from a backup: the functions push counters that change, and nothing else.
  *
  * The procedure is the functions' own, so it may run beside them.
  */
@@ -46,13 +46,13 @@ export async function exchange(context: CommandContext, options: ExchangeOptions
       const failed = await exchangeCounter({ counters, otherRegions, now: Date.now, sleep }, regions, id);
       const unreachable = failed.filter((name) => otherRegions.get(name)?.isFailing);
       if (unreachable.length > 0) throw new Error(`no answer by ${unreachable.join(" and ")} for ${id}`);
-      if (failed.length > 0) throw new ItemError(`could not be brought to ${failed.join(" and ")}`);
+      if (failed.length > 0) throw new ItemError(`could not be pushed to ${failed.join(" and ")}`);
       return {};
     },
     detail: () => "",
   });
   if (context.json) printJson({ ...target, after: run.after ?? null, counters: run.outcomes });
-  else print(`${pluralize(run.outcomes.filter(succeeded).length, "counter")} brought to ${others}.`);
+  else print(`${pluralize(run.outcomes.filter(succeeded).length, "counter")} pushed to ${others}.`);
   throwIfIncomplete(run);
 }
 

@@ -195,7 +195,7 @@ Exit codes: 0 done, 1 failed or declined, 2 wrong usage, 130 interrupted.`,
 
   program
     .command("exchange")
-    .summary("bring counters to the other regions now")
+    .summary("push counters to the other regions now")
     .description(
       "Brings counters to the other regions now, whether they have changed or not: for a region that was added, or restored " +
         "from a backup.",

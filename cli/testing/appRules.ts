@@ -71,11 +71,6 @@ export const APP_RULES: readonly AppRules[] = [
       .replaceAll("'", '"'),
   },
   { name: "another name of the wildcard", source: usual(POSTS).replace("{database}", "{db}") },
-  {
-    name: "another name of the wildcard, with limits",
-    source: usual(POSTS).replace("{database}", "{db}"),
-    limits: true,
-  },
   { name: "a wildcard with a name of Tally's", source: usual(POSTS).replace("{database}", "{counter}") },
   {
     name: "a wildcard with a name of Tally's, with limits",
@@ -134,10 +129,6 @@ ${POSTS}`)}`.replace(
       `${POSTS}    match /private/{id} {\n      function isRested(a) { return a != null; }\n      allow read: if isRested(request.auth);\n    }\n`,
     ),
     limits: true,
-  },
-  {
-    name: "a function with the name of a limit's, without limits",
-    source: usual(`    function isRested() { return true; }\n${POSTS}`),
   },
   {
     name: "a function with the name of a limit's",

@@ -6,7 +6,8 @@
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { DEFAULT_PARAMETERS } from "../../functions/src/decisions.ts";
+import { COUNTING_DEFAULTS, FUNCTIONS } from "../../functions/src/decisions.ts";
+import { documentOf } from "./healthyFacts.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: resources of many APIs, which tests change field by field
 export type Resource = any;
@@ -147,37 +148,15 @@ export function attemptedTask(attempts: number, code: number, message: string): 
 
 /** The parameters as the Firebase CLI deploys them: as environment variables. */
 const PARAMETERS = {
-  ...DEFAULT_PARAMETERS,
+  ...COUNTING_DEFAULTS,
   LOCATION: REGION,
   SERVICE_ACCOUNT: "",
   MIN_INSTANCES: "0",
   MAX_INSTANCES: "10",
 };
 
-/** The event and the document that trigger each function; the others have other triggers. */
-const TRIGGERS = {
-  shardcreated: ["created", "counters/{counterId}/shards/{shardId}"],
-  shardzeroupdated: ["updated", "counters/{counterId}/shards/0"],
-  baseupdated: ["updated", "counters/{counterId}/shards/base"],
-  shardupdated: ["updated", "counters/{counterId}/shards/{shardId}"],
-  documentcreated: ["created", "_none/{document}"],
-  documentdeleted: ["deleted", "_none/{document}"],
-  legacyshardwritten: ["written", "{document=**}/_counter_shards_/{shardId}"],
-  mergevisitors: ["written", "counters/{counterId}/tallyVisitors/{bucket}"],
-  mergeitems: ["created", "counters/{counterId}/tallyItemCounts/{id}"],
-  ingest: undefined,
-  ingestmessages: undefined,
-  logevents: ["created", "counters/{counterId}/tallyOutbox/{id}"],
-  logincrements: ["written", "_none/{counterId}/tallyEntries/{once}"],
-  totals: undefined,
-  aggregate: undefined,
-  merge: undefined,
-  exchange: undefined,
-  sweep: undefined,
-} as const;
-
 function healthyFunctions(project: string): Resource[] {
-  return Object.entries(TRIGGERS).map(([name, trigger]) => ({
+  return [...FUNCTIONS].map(([name, declared]) => ({
     name: `projects/${project}/locations/${REGION}/functions/tally-${name}`,
     environment: "GEN_2",
     state: "ACTIVE",
@@ -188,14 +167,14 @@ function healthyFunctions(project: string): Resource[] {
       serviceAccountEmail: ACCOUNT,
     },
     labels: { "firebase-functions-codebase": "tally" },
-    ...(trigger && {
+    ...("path" in declared.trigger && {
       eventTrigger: {
         triggerRegion: "nam5",
-        eventType: `google.cloud.firestore.document.v1.${trigger[0]}`,
+        eventType: `google.cloud.firestore.document.v1.${declared.trigger.on}`,
         eventFilters: [
           { attribute: "database", value: "(default)" },
           { attribute: "namespace", value: "(default)" },
-          { attribute: "document", value: trigger[1], operator: "match-path-pattern" },
+          { attribute: "document", value: documentOf(declared, PARAMETERS), operator: "match-path-pattern" },
         ],
         serviceAccountEmail: ACCOUNT,
         retryPolicy: "RETRY_POLICY_RETRY",

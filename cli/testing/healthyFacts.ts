@@ -1,7 +1,7 @@
 /** The facts of a project in which everything is right, for the tests of the checks: each test spoils one. */
 
 import { readFileSync } from "node:fs";
-import { DEFAULT_PARAMETERS, type DeclaredFunction, FUNCTIONS } from "../../functions/src/decisions.ts";
+import { COUNTING_DEFAULTS, type DeclaredFunction, FUNCTIONS } from "../../functions/src/decisions.ts";
 import type { CounterSample, SampledCounter } from "../src/doctor/counterFacts.ts";
 import type { DeployedFunction, ProjectFacts } from "../src/doctor/facts.ts";
 
@@ -11,9 +11,12 @@ export const OWN_RULES = readFileSync("firestore.rules", "utf8");
 const { indexes, fieldOverrides } = JSON.parse(readFileSync("firestore.indexes.json", "utf8"));
 
 /** The document that triggers a function; `undefined` for one of another trigger. */
-function documentOf({ trigger }: DeclaredFunction, variables: DeployedFunction["variables"]): string | undefined {
+export function documentOf(
+  { trigger }: DeclaredFunction,
+  variables: DeployedFunction["variables"],
+): string | undefined {
   if (!("path" in trigger)) return undefined;
-  const { [trigger.root ?? ""]: root } = variables ?? DEFAULT_PARAMETERS;
+  const { [trigger.root ?? ""]: root } = variables ?? COUNTING_DEFAULTS;
   return trigger.root === undefined ? trigger.path : `${root}/${trigger.path}`;
 }
 
@@ -28,9 +31,9 @@ export function deployed(changes: Partial<DeployedFunction> = {}, only?: string)
     region: "europe-west1",
     state: "ACTIVE",
     runtime: "nodejs24",
-    variables: { ...DEFAULT_PARAMETERS, LOCATION: "europe-west1" },
+    variables: { ...COUNTING_DEFAULTS, LOCATION: "europe-west1" },
     serviceAccount: "tally@demo.iam.gserviceaccount.com",
-    trigger: triggerOf(documentOf(declared, changes.variables ?? DEFAULT_PARAMETERS)),
+    trigger: triggerOf(documentOf(declared, changes.variables ?? COUNTING_DEFAULTS)),
     ...(only === undefined || only === name ? changes : {}),
   }));
 }
@@ -38,7 +41,7 @@ export function deployed(changes: Partial<DeployedFunction> = {}, only?: string)
 /** The same with other parameters. */
 export function withParameters(values: Readonly<Record<string, string>>): Pick<ProjectFacts, "functions"> {
   return {
-    functions: { value: deployed({ variables: { ...DEFAULT_PARAMETERS, LOCATION: "europe-west1", ...values } }) },
+    functions: { value: deployed({ variables: { ...COUNTING_DEFAULTS, LOCATION: "europe-west1", ...values } }) },
   };
 }
 

@@ -1,4 +1,5 @@
 /** For unit tests of the web client in a page: the real SDK, a server that never answers, and a page that can be hidden. */
+import { setMaxListeners } from "node:events";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { deleteApp, type FirebaseApp, initializeApp } from "firebase/app";
 import {
@@ -60,6 +61,8 @@ export function silentFirestore(): SilentFirestore {
     const db = getFirestore(app);
     connectFirestoreEmulator(db, "127.0.0.1", (server.address() as AddressInfo).port);
     const page = new Page();
+    // Each counter that is read listens.
+    setMaxListeners(0, page);
     vi.stubGlobal("document", page);
     Object.assign(current, { db, page, server, connections });
   });

@@ -6,13 +6,13 @@ import {
   countedCollectionOf,
   counterIdOf,
   isDocumentId,
-  NO_COUNTED_COLLECTION,
+  NO_COLLECTION,
   parseCountedCollection,
 } from "./index.ts";
 
 describe("COUNTED_COLLECTION", () => {
   test("counts no collection by default", () => {
-    expect(parseCountedCollection(NO_COUNTED_COLLECTION)).toBeUndefined();
+    expect(parseCountedCollection(NO_COLLECTION)).toBeUndefined();
   });
 
   test.each(["posts", "posts/{post}/comments", "a/b/c", "é/{x}/b c/{_y2}/d", "a:b/{x}/c:d"])("may be %j", (path) => {

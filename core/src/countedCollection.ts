@@ -11,8 +11,8 @@ import { isDocumentId } from "./validation.ts";
 /** The path of the counted collections, segment by segment; `{name}` is a wildcard for any document. */
 export type CountedCollection = readonly string[];
 
-/** `COUNTED_COLLECTION` if no collection is counted: a trigger needs a valid pattern even then. */
-export const NO_COUNTED_COLLECTION = "_none";
+/** Of a parameter that names a collection: none. The pattern of a trigger must be valid even then. */
+export const NO_COLLECTION = "_none";
 
 /** The wildcard that follows the path in the pattern of the triggers. */
 const DOCUMENT_WILDCARD = "{document}";
@@ -23,7 +23,7 @@ const DOCUMENT_WILDCARD = "{document}";
  * @throws CounterError `counter/invalid-config`
  */
 export function parseCountedCollection(parameter: string): CountedCollection | undefined {
-  if (parameter === NO_COUNTED_COLLECTION) return undefined;
+  if (parameter === NO_COLLECTION) return undefined;
   const segments = parameter.split("/");
   const wildcards = segments.filter(isWildcard);
   const isValid = (segment: string, index: number) =>

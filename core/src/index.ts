@@ -4,7 +4,7 @@ export {
   type CountedCollection,
   countedCollectionOf,
   counterIdOf,
-  NO_COUNTED_COLLECTION,
+  NO_COLLECTION,
   parseCountedCollection,
 } from "./countedCollection.ts";
 export { differenceBeyondRounding } from "./difference.ts";

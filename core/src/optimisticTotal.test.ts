@@ -474,31 +474,3 @@ test("after the counter is deleted, committed increments are dropped and pending
     RUNS,
   );
 });
-
-test("a counter that is deleted while nothing is pending starts again at exactly 0", () => {
-  fc.assert(
-    fc.property(totals, steps(anySign), steps(anySign, { alone: true }), (initial, before, after) => {
-      const world = new World(initial, "served", []);
-      for (const step of before) world.happen(step);
-      world.settle();
-      world.delete();
-      const gone = world.made;
-      expect(world.client._total).toBe(0);
-      for (const step of after) {
-        world.happen(step);
-        expect(world.client._total).toBe(world.made - gone);
-      }
-    }),
-    RUNS,
-  );
-});
-
-test("a first total from the cache is older than all own increments, so all are added to it", () => {
-  fc.assert(
-    fc.property(totals, steps(anySign), (initial, before) => {
-      const world = new World(initial, "cached", before);
-      expect(world.client._total).toBe(initial + world.made);
-    }),
-    RUNS,
-  );
-});

@@ -1,6 +1,6 @@
 /**
  * Regions: several databases count one counter, each for itself. What a region has published is a register: this region alone
- * writes it, and its `asOf` rises. The functions bring registers to the other regions.
+ * writes it, and its `asOf` rises. The functions push registers to the other regions.
  *
  * Of two registers of one region the later one counts. So merging is commutative, associative and idempotent: an exchange may be
  * lost, repeated, late or out of order. The sum of the registers is the global total. It is exact for what each region has

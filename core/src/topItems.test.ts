@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { type Random, randomFor } from "../testing/random.ts";
 import { runs } from "../testing/runs.ts";
 import { ItemSummary, MAX_ITEM_BYTES, MAX_ITEMS } from "./topItems.ts";
 
@@ -42,19 +43,9 @@ class Counted {
   }
 }
 
-/** Random numbers from 0 to 1 that a seed determines (the generator of D. H. Lehmer). */
-function randomNumbers(seed: number): () => number {
-  const modulus = 2 ** 31 - 1;
-  let state = 1 + seed;
-  return () => {
-    state = (state * 48_271) % modulus;
-    return state / modulus;
-  };
-}
-
 /** Some items of a skewed distribution: half of them are among the first hundred or so of 20,000. */
-function someItems(random: () => number): string[] {
-  return Array.from({ length: 3_000 }, () => `item ${Math.floor(20_000 ** random())}`);
+function someItems(random: Random): string[] {
+  return Array.from({ length: 3_000 }, () => `item ${Math.floor(20_000 ** random.next())}`);
 }
 
 describe("a summary", () => {
@@ -68,11 +59,11 @@ describe("a summary", () => {
   test("keeps each count within its bound, and the error below total / 2,049, however parts are added and merged", () => {
     fc.assert(
       fc.property(fc.nat(1_000_000), fc.array(fc.nat(99), { minLength: 5, maxLength: 25 }), (seed, steps) => {
-        const random = randomNumbers(seed);
+        const random = randomFor(seed, "items");
         const parts = [new Counted(), new Counted(), new Counted()];
         for (const step of steps) {
           const [part, other] = [parts[step % 3] as Counted, parts[(step + 1) % 3] as Counted];
-          if (step < 60) for (const item of someItems(random)) part.add(item, 1 + Math.floor(3 * random()));
+          if (step < 60) for (const item of someItems(random)) part.add(item, random.integer(1, 3));
           else if (step < 80) part.store();
           else {
             part.merge(other);

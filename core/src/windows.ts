@@ -9,7 +9,7 @@ export type CounterWindowName = "day" | "week" | "month";
 /** All of them, from the shortest on. */
 export const WINDOW_NAMES = ["day", "week", "month"] as const satisfies readonly CounterWindowName[];
 
-/** Those that an instant is in, as people call them. */
+/** The titles of the current windows. */
 export const WINDOW_TITLES: Readonly<Record<CounterWindowName, string>> = {
   day: "Today",
   week: "This week",

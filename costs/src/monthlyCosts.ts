@@ -32,7 +32,7 @@ export type CostItemId =
   | "entries"
   | "lookups"
   | "shardCount"
-  | "markLooks"
+  | "markCleanings"
   | "markRemovals"
   | "measurements"
   | "publishes"
@@ -75,7 +75,7 @@ const SWEEPS = DAYS * 24 * 12;
 const LOOKUPS = 2;
 
 /** Looks that find marks to remove, on Enterprise where increments go through the queue: as `npm run simulate` bills them. */
-const REMOVALS_PER_LOOK = 0.6;
+const REMOVALS_PER_CLEANING = 0.6;
 
 /** Polls of a counter after its peak, from busy to cooling (functions/src/counter/phase.ts). */
 const LAST_POLLS = 13;
@@ -166,12 +166,12 @@ export function monthlyCosts(all: Traffic, prices: PriceList, settings: Settings
       "read",
       perClient > 0 ? (direct + writes) / Math.max(perClient, 1) : 0,
     ),
-    item("markLooks", "looks at marks", "read", marked / cleaning.writesPerShardCleaned),
+    item("markCleanings", "shards read to clean marks", "read", marked / cleaning.writesPerShardCleaned),
     item(
       "markRemovals",
       "expired marks, removed",
       "write",
-      billing.edition === "enterprise" ? (REMOVALS_PER_LOOK * queued * marked) / cleaning.writesPerShardCleaned : 0,
+      billing.edition === "enterprise" ? (REMOVALS_PER_CLEANING * queued * marked) / cleaning.writesPerShardCleaned : 0,
     ),
     item("measurements", "measurements", "read", measured),
     item("publishes", "published totals", "write", publishes * billing.write(counter)),

@@ -5,9 +5,10 @@ import { type ReadOnlyTransactionOptions, Timestamp } from "firebase-admin/fires
 /**
  * How old a snapshot of the emulator must be for two queries to agree on it. Of 3,400 read-only transactions under 300 commits
  * per second, 20 had a commit in one query and not in the other; of 3,500 with snapshots that were 50 ms old, none. In
- * production all reads of a transaction agree.
+ * production all reads of a transaction agree, and reads see each commit before them
+ * (https://cloud.google.com/firestore/docs/understand-reads-writes-scale).
  */
-const EMULATOR_SNAPSHOT_LAG_MS = 50;
+export const EMULATOR_SNAPSHOT_LAG_MS = 50;
 
 /**
  * A read-only transaction that sees every commit before this call. In the emulator it waits, then reads as of the time of the call,

@@ -4,6 +4,7 @@
  */
 import { FieldPath, FieldValue, type QueryDocumentSnapshot, type WriteBatch } from "firebase-admin/firestore";
 import { type MirrorSource, sumOfCounts } from "../../core/src/index.ts";
+import { unchanged } from "./precondition.ts";
 
 /** The subcollection that its clients write to: one document per client, which maps fields of the parent to sums. */
 export const LEGACY_SHARDS = "_counter_shards_";
@@ -17,7 +18,7 @@ export function isAmount(value: unknown): value is number {
 }
 
 /** Whether a value is a map, and not a timestamp, a reference or a list. */
-function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
+export function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
@@ -55,20 +56,20 @@ export function amountIn(shard: QueryDocumentSnapshot, field: readonly string[])
 
 /** Removes the fields from a shard, and the shard if nothing else is in it. */
 export function removeFields(batch: WriteBatch, shard: QueryDocumentSnapshot, fields: readonly MirrorSource[]): void {
-  const unchanged = { lastUpdateTime: shard.updateTime };
+  const precondition = unchanged(shard);
   const rest = sumsIn(shard).map((data) => without(data, fields));
-  if (rest.every((data) => data === undefined)) batch.delete(shard.ref, unchanged);
+  if (rest.every((data) => data === undefined)) batch.delete(shard.ref, precondition);
   else if (isPartial(shard)) {
     const updates = (shard.get("_updates_") as readonly PartialUpdate[]).flatMap((update, index) =>
       rest[index] === undefined ? [] : [{ ...update, _data_: rest[index] }],
     );
-    batch.update(shard.ref, { _updates_: updates }, unchanged);
+    batch.update(shard.ref, { _updates_: updates }, precondition);
   } else {
     const [first, ...more] = fields
       .filter(({ field }) => amountIn(shard, field) !== undefined)
       .map(({ field }) => new FieldPath(...field));
     const removals = more.flatMap((path) => [path, FieldValue.delete()]);
-    batch.update(shard.ref, first as FieldPath, FieldValue.delete(), ...removals, unchanged);
+    batch.update(shard.ref, first as FieldPath, FieldValue.delete(), ...removals, precondition);
   }
 }
 

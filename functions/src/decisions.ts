@@ -19,8 +19,8 @@ export type { CounterConfig, Direct, Edition, Published } from "./counter/types.
 export { EDITIONS, settingsOn } from "./deploy/counterPlan.ts";
 export { type DeclaredFunction, FUNCTIONS, isAskedFor } from "./deploy/functions.ts";
 export {
+  COUNTING_DEFAULTS,
   checkParameters,
-  DEFAULT_PARAMETERS,
   DEFAULT_SETTINGS,
   groupsThatNeedPublishes,
   parseConfig,

@@ -1,4 +1,7 @@
-/** Exports the functions: as one group in a plain codebase, else one by one. */
+/**
+ * Exports the functions: as one group in a plain codebase, else one by one. `npm run derive` writes their names. What a write of a shard sets
+ * off begins in counter/wake.ts; docs/architecture.md has the whole path.
+ */
 import { packaging } from "./deploy/packaging.ts";
 import { isEmulatorDiscovery, sweepAfterLoading } from "./deploy/sweepAfterLoading.ts";
 import { functions } from "./deploy/triggers.ts";

@@ -2,7 +2,7 @@
 import type { DocumentReference, FieldPath } from "firebase-admin/firestore";
 import { toTimestamp } from "../src/counter/fields.ts";
 import { publish } from "../src/counter/publish.ts";
-import type { CounterConfig, CounterState, Published, PublishPart } from "../src/counter/types.ts";
+import type { CounterConfig, CounterState, Published, PublishHooks } from "../src/counter/types.ts";
 import { DEFAULT_CONFIG } from "../src/deploy/defaultConfig.ts";
 import { idle } from "./arbitraries.ts";
 
@@ -16,7 +16,7 @@ export const AS_OF = toTimestamp(NEXT.asOf);
 export const COUNTER = "counters/likes:42";
 
 export interface Publishing extends Partial<Omit<CounterState, "ref">> {
-  readonly features?: readonly PublishPart[];
+  readonly features?: readonly PublishHooks[];
   readonly config?: Partial<CounterConfig>;
   /** The codes with which the first commits fail. */
   readonly codes?: readonly number[];

@@ -1,28 +1,16 @@
 /** Counters with a collection as their source of truth. */
 import type { Firestore } from "firebase-admin/firestore";
-import { type CounterRef, counter } from "firestore-tally/admin";
+import { counter } from "firestore-tally/admin";
 import { admin } from "../../testkit/clients.ts";
 
 /** Part of all names, since the database may hold documents of earlier runs. */
 export const run = Date.now().toString(36);
 let created = 0;
 
-export interface SourcedCounter {
-  readonly id: string;
-  readonly ref: CounterRef;
-  /** Path of the source collection. */
-  readonly source: string;
-}
-
 /** A new counter, and the path of a collection to be its source. */
-export function newCounter(name: string, firestore: Firestore = admin, collection = "counters"): SourcedCounter {
+export function newCounter(name: string, firestore: Firestore = admin) {
   const id = `reconcile:${name}-${run}-${created++}`;
-  return { id, ref: counter(firestore, id, { collection }), source: `${id}-source` };
-}
-
-/** A new collection of counters, which the deployed functions do not watch. */
-export function newUnwatchedCollection(): string {
-  return `reconciled-${run}-${created++}`;
+  return { id, ref: counter(firestore, id), source: `${id}-source` };
 }
 
 /** The recorded corrections of a counter, oldest first. */

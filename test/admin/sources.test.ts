@@ -45,23 +45,12 @@ describe("a source of truth", () => {
     ["a subcollection", 1, { collection: `${collection}/a/${group}` }],
     ["a collection group", 8, { collectionGroup: group }],
     ["documents with an equal field", 2, { collection, ...where("state", "==", "public") }],
-    ["documents with an unequal field", 2, { collection, where: [{ field: "state", op: "!=", value: "public" }] }],
     [
       "documents with a field in a list",
       3,
       { collection, where: [{ field: "state", op: "in", value: ["public", "draft"] }] },
     ],
-    [
-      "documents with a field not in a list",
-      1,
-      { collection, where: [{ field: "state", op: "not-in", value: ["public", "draft"] }] },
-    ],
     ["documents with a tag", 2, { collection, where: [{ field: "tags", op: "array-contains", value: "y" }] }],
-    [
-      "documents with any of some tags",
-      2,
-      { collection, where: [{ field: "tags", op: "array-contains-any", value: ["x", "y"] }] },
-    ],
     ["documents with a nested field", 2, { collection, ...where("author.verified", "==", true) }],
     [
       "two filters",
@@ -80,7 +69,6 @@ describe("a source of truth", () => {
       { collectionGroup: group, where: [{ field: "at", op: ">", value: Timestamp.fromMillis(1_500) }] },
     ],
     ["a sum, which ignores other types", 6.5, { collection, sum: "score" }],
-    ["a sum with a filter", 7.5, { collection, sum: "score", ...where("state", "==", "public") }],
     ["a sum of a group", 13, { collectionGroup: group, sum: "score" }],
   ])("%s counts %d", async (_what, expected, source) => {
     expect(await reconcileCounter(newCounter("source").ref, { source, dryRun: true })).toMatchObject({ expected });

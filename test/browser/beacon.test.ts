@@ -1,4 +1,4 @@
-/** The beacon in a real browser: pages that are closed, offline or opened again lose nothing, and count nothing twice. */
+/** The beacon in a real browser: a page that is closed loses nothing, and a page that is not secure counts, too. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { admin } from "../../testkit/clients.ts";
 import { type ServedFunction, serveFunction } from "../../testkit/functionServer.ts";
@@ -19,15 +19,6 @@ afterAll(() => Promise.all([ingest.kill(), totals.kill()]));
 
 const browser = browserForTests();
 
-test("30 counts show at once, and become one request", async () => {
-  const tab = await open("scrolls:once", 500);
-  await tab.clickAtOnce("increment", 30);
-  await tab.shows("total", 30);
-  await until(async () => (await counted("scrolls:once")) === 30, "the counts");
-  await tab.shows("total", 30);
-  expect(tab.problems).toEqual([]);
-});
-
 test("a page that is closed sends what it has", async () => {
   const tab = await open("scrolls:closed", HOUR);
   await tab.clickAtOnce("increment", 30);
@@ -44,28 +35,6 @@ test("navigator.sendBeacon counts, with a text and with JSON, which needs a pref
   expect(sent).toEqual([true, true]);
   await until(async () => (await counted("scrolls:native")) === 2, "both counts");
   expect(tab.problems).toEqual([]);
-});
-
-test("what had no answer waits for the next page, and counts once", async () => {
-  const id = "scrolls:offline";
-  const tab = await open(id, 100);
-  // The request arrives, but its answer does not.
-  await tab.page.route(ingest.url, async (route) => {
-    await route.fetch();
-    await route.abort();
-  });
-  await tab.clickAtOnce("increment", 10);
-  await until(async () => (await counted(id)) === 10, "the counts");
-  await tab.page.context().setOffline(true);
-  await tab.clickAtOnce("increment", 5);
-  await tab.shows("total", 15);
-  await tab.page.evaluate(() => dispatchEvent(new Event("visibilitychange")));
-  await tab.page.context().setOffline(false);
-  await tab.page.close();
-  expect(await counted(id)).toBe(10);
-  const next = await open(id, HOUR);
-  await until(async () => (await counted(id)) === 15, "the counts of the closed page");
-  await next.shows("total", 15);
 });
 
 test("a page that is not secure counts, too", async () => {

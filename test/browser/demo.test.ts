@@ -71,23 +71,6 @@ describe("the demo", () => {
     await agree([left, right], "views", VIEWS);
   });
 
-  test("shows increments made offline, says so, and sends them once when it is online again", async () => {
-    const tab = await visit(browser, "#/");
-    const before = await agree([tab], "total", TRAFFIC);
-    await browser.context.setOffline(true);
-    await tab.page.waitForSelector(".notice:not(:empty)");
-    for (let n = 0; n < 3; n++) await tab.click("add");
-    await tab.click("traffic");
-    await tab.page.getByText("The code that sends traffic could not be loaded").waitFor();
-    await until(async () => (await total(tab, "total")) === before + 3, "the total with what was added offline");
-    expect(await sumOfIncrements(TRAFFIC)).toBe(before);
-    await browser.context.setOffline(false);
-    await tab.page.waitForSelector(".notice:empty", { state: "attached" });
-    await until(async () => (await readPublished(TRAFFIC))?.total === before + 3, "the total to be published");
-    expect(await sumOfIncrements(TRAFFIC)).toBe(before + 3);
-    await until(async () => (await total(tab, "total")) === before + 3, "the same total");
-  });
-
   test("sends traffic at changing rates: shards follow, freshness and costs are shown, and the total is exact", async () => {
     const tab = await visit(browser, "#/");
     const before = await total(tab, "total");

@@ -28,7 +28,7 @@ export async function total({ page }: Tab, id: string): Promise<number> {
 }
 
 /** The visible layout shifts that no input caused, and how far each moved: https://web.dev/articles/cls */
-export async function shiftsOf(page: Page, least = 0.001): Promise<{ value: number; moved: string }[]> {
+export async function shiftsOf(page: Page): Promise<{ value: number; moved: string }[]> {
   const shifts = await page.evaluate<{ value: number; moved: string }[]>(
     () =>
       new Promise((resolve) => {
@@ -44,5 +44,5 @@ export async function shiftsOf(page: Page, least = 0.001): Promise<{ value: numb
         setTimeout(() => resolve([]), 500);
       }),
   );
-  return shifts.filter(({ value }) => value > least);
+  return shifts.filter(({ value }) => value > 0.001);
 }

@@ -1,24 +1,17 @@
 /** The React hooks in a real browser, inside StrictMode, with React's own checks on. */
-import { Timestamp } from "firebase-admin/firestore";
 import { counter, incrementCounter } from "firestore-tally";
 import { createElement, StrictMode } from "react";
 import { renderToString } from "react-dom/server";
 import { afterAll, expect, test } from "vitest";
-import { admin, client } from "../../testkit/clients.ts";
+import { client } from "../../testkit/clients.ts";
 import { readPublished, sumOfIncrements } from "../../testkit/storedCounter.ts";
 import { until } from "../../testkit/until.ts";
 import { browserForTests, type Tab } from "./chromium.ts";
-import { cutFirestore, holdFirestore } from "./network.ts";
+import { holdFirestore } from "./network.ts";
 import { Counted } from "./pages/Counted.ts";
 
 /** Chromium logs a refused commit as an answer of 403. */
 const isRefusal = (problem: string) => problem.includes("403");
-
-/** While an increment of a new counter is under way, the SDK delivers nothing; one of a calm counter goes to its queue. */
-async function createCalmCounter(id: string): Promise<void> {
-  const calm = { total: 0, shardCount: 1, growing: false, writes: 0, rate: 0, asOf: Timestamp.now() };
-  await admin.doc(`counters/${id}`).set(calm);
-}
 
 const browser = browserForTests();
 const others = client();
@@ -71,24 +64,6 @@ test("any number of mounted components share one watch, which ends with them, an
   await tab.shows("total", 3);
   await tab.shows("second #total", 3);
   expect(tab.problems).toEqual([]);
-});
-
-test("a pending click is still shown when the component is mounted again", async () => {
-  const id = "react:remount";
-  await createCalmCounter(id);
-  const tab = await browser.open("react", { id });
-  await tab.shows("total", 0);
-  const release = await holdFirestore(tab.page);
-  await tab.click("increment");
-  await tab.shows("total", 1);
-  await tab.click("toggle");
-  await until(async () => (await tab.page.$("#total")) === null, "the component to be gone");
-  await tab.click("toggle");
-  await tab.shows("total", 1);
-  await tab.shows("pending", "true");
-  release();
-  await tab.shows("pending", "false");
-  await tab.shows("total", 1);
 });
 
 test("a click before the first total is pending, and is in the total when it arrives", async () => {
@@ -200,20 +175,6 @@ test("the server-rendered total is hydrated without changes, then updated", asyn
   await increment(id, 1);
   await tab.shows("total", 4);
   expect(tab.problems).toEqual([]);
-});
-
-test("without Firestore, the server-rendered total stays, with the clicks of this client", async () => {
-  const id = "react:unreachable";
-  const app = createElement(Counted, { of: counter(others.db, id), initialTotal: 2 });
-  const html = renderToString(createElement(StrictMode, null, app));
-  const tab = await browser.open("react", { id, initialTotal: "2" }, html);
-  await tab.shows("total", 0);
-  await cutFirestore(tab.page);
-  await tab.page.reload();
-  await tab.shows("total", 2);
-  await tab.click("increment");
-  await tab.shows("total", 3);
-  await tab.shows("pending", "true");
 });
 
 /** Increments of another client. Resolves when the total with them is published. */

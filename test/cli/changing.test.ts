@@ -1,10 +1,8 @@
-/** The commands that change counters, on the emulator: `reset`, `fold`, `reconcile`, `delete`, and `migrate` that is interrupted. */
+/** The commands that change counters, on the emulator: `reset`, `fold`, `reconcile` and `delete`. */
 import { status } from "@grpc/grpc-js";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { cliProject } from "../../testkit/cli.ts";
 import { Refused, startProxy } from "../../testkit/grpcProxy.ts";
-import { delayingProxy } from "../../testkit/tcpProxy.ts";
-import { until } from "../../testkit/until.ts";
 
 const PROJECT = "demo-cli-changing";
 const { db, run, json, counter: make, shards, left, clear } = cliProject(PROJECT);
@@ -220,21 +218,4 @@ describe("delete", () => {
     expect(await left()).toEqual([]);
     expect((await run("delete", "likes:a", "likes:b", "--after", "likes:a", "--yes")).exitCode).toBe(0);
   });
-});
-
-test("migrate that is interrupted moves nothing more, and prints how to resume", async () => {
-  const ids = Array.from({ length: 60 }, (_, n) => `${n}`);
-  await Promise.all(ids.map((id) => db.doc(`pages/${id}`).set({ visits: 1 })));
-  // Slow enough to be interrupted halfway.
-  const proxy = await delayingProxy(host, 25);
-  const map = ["--map", "pages/{page}.visits=views:{page}"];
-  const command = run("migrate", ...map, "--yes", "--emulator", proxy.address);
-  await until(async () => (await left()).length >= 10, "some to be moved");
-  process.emit("SIGINT");
-  const { exitCode, stderr } = await command;
-  await proxy.close();
-  expect(exitCode).toBe(130);
-  expect(stderr).toMatch(/^ {2}npx firestore-tally .*migrate .+ --after pages\/\d+$/m);
-  // Nothing publishes in this project. A wait for that would be long enough to move all.
-  expect((await left()).length).toBeLessThan(ids.length);
 });

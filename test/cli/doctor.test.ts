@@ -90,40 +90,25 @@ const setParameters = (values: Record<string, string>) => {
 };
 
 test("finds each fault of a counter, with its remedy, and nothing else", async () => {
-  const faults: [id: string, remedy: RegExp, spoil: (document: DocumentReference) => Promise<unknown>, shards?: 30][] =
-    [
-      ["counter-changed", /reset/, (document) => document.collection("shards").doc("2").delete()],
-      ["counter-damaged", /firestore-tally publish/, (document) => document.update({ asOf: minutesAgo(-60) })],
-      ["poll-lost", /sweep/, (document) => document.update({ nextPollAt: minutesAgo(30) }), 30],
-      [
-        "shards-malformed",
-        /to a number/,
-        (document) => document.collection("shards").doc("7").set({ shard: "7", count: "many", writes: 1 }),
-      ],
-      [
-        "shards-unindexed",
-        /firestore-tally\/admin/,
-        (document) => document.collection("shards").doc("0").update({ shard: FieldValue.delete() }),
-      ],
-      [
-        "shards-unindexed",
-        /firestore-tally\/admin/,
-        (document) => document.collection("shards").doc("7").update({ writes: FieldValue.delete() }),
-        30,
-      ],
-      [
-        "shards-refused",
-        /correct these fields/,
-        (document) => document.collection("shards").doc("0").update({ shard: "1" }),
-      ],
-      [
-        "source-counted",
-        /remove the source/,
-        (document) => document.update({ countedCollection: "posts", source: { collection: "posts" } }),
-      ],
-      ["source-invalid", /setCounterSource/, (document) => document.update({ source: { collection: "posts/x" } })],
-      ["reconcile-overdue", /sweep/, (document) => document.update({ nextReconcileAt: minutesAgo(60) })],
-    ];
+  type Spoil = (counter: DocumentReference) => Promise<unknown>;
+  const shard = (counter: DocumentReference, n: number) => counter.collection("shards").doc(`${n}`);
+  const setting =
+    (fields: object): Spoil =>
+    (counter) =>
+      counter.update(fields);
+  const malformed: Spoil = (counter) => shard(counter, 7).set({ shard: "7", count: "many", writes: 1 });
+  const faults: [id: string, remedy: RegExp, spoil: Spoil, shards?: 30][] = [
+    ["counter-changed", /reset/, (counter) => shard(counter, 2).delete()],
+    ["counter-damaged", /firestore-tally publish/, setting({ asOf: minutesAgo(-60) })],
+    ["poll-lost", /sweep/, setting({ nextPollAt: minutesAgo(30) }), 30],
+    ["shards-malformed", /to a number/, malformed],
+    ["shards-unindexed", /\/admin/, (counter) => shard(counter, 0).update({ shard: FieldValue.delete() })],
+    ["shards-unindexed", /\/admin/, (counter) => shard(counter, 7).update({ writes: FieldValue.delete() }), 30],
+    ["shards-refused", /correct these fields/, (counter) => shard(counter, 0).update({ shard: "1" })],
+    ["source-counted", /remove the source/, setting({ countedCollection: "posts", source: { collection: "posts" } })],
+    ["source-invalid", /setCounterSource/, setting({ source: { collection: "posts/x" } })],
+    ["reconcile-overdue", /sweep/, setting({ nextReconcileAt: minutesAgo(60) })],
+  ];
   for (const [n, [id, , spoil, shards]] of faults.entries()) {
     const name = `${id}:${n}`;
     await make(name, shards ? Array(shards).fill(2) : [5, 9, 1], { shardCount: shards ?? 1 });

@@ -34,7 +34,7 @@ describe("exchange", () => {
     await europe.doc("counters/views:b").set({ other: "x".repeat(1_048_400) });
     const { exitCode, stdout, stderr } = await run("exchange", "--group", "views", ...regions, "--json");
     expect(exitCode).toBe(1);
-    expect(stderr).toContain("failed views:b: could not be brought to eu");
+    expect(stderr).toContain("failed views:b: could not be pushed to eu");
     expect(stderr).toContain("1 of 3 counters failed");
     expect(JSON.parse(stdout).counters.map(({ id }: { id: string }) => id)).toEqual(["views:a", "views:b", "views:c"]);
     expect((await europe.doc("counters/views:c").get()).get("globalTotal")).toBe(1);

@@ -1,4 +1,4 @@
-/** The web client offline, the shards it writes, and the removal of expired marks. */
+/** The shards that the web client writes, and the removal of expired marks. */
 import { writeBatch } from "firebase/firestore";
 import { Timestamp } from "firebase-admin/firestore";
 import { counter, getExactTotal, incrementCounter, incrementCounterIn } from "firestore-tally";

@@ -107,29 +107,3 @@ test("clients that write the document as fast as they can do not keep the functi
   expect(greatestAge).toBeLessThan(5_000);
   await until(async () => (await published()).total === accepted.honest + accepted.hostile, "the exact total");
 });
-
-test.concurrent.each([true, false])(
-  "ten increments a second of one client count for a minute; watched: %s",
-  {
-    tags: "nightly",
-  },
-  async (isWatched) => {
-    const id = `direct:minute-${isWatched}`;
-    const one = client();
-    const ref = counter(one.db, id);
-    const shown: number[] = [];
-    const stop = isWatched ? onCounter(ref, ({ total }) => void shown.push(total)) : () => {};
-    const calls: Promise<void>[] = [];
-    for (let n = 0; n < 600; n++) {
-      calls.push(incrementCounter(ref));
-      await sleep(100);
-    }
-    await Promise.all(calls);
-    expect(await sumOfIncrements(id)).toBe(600);
-    await until(async () => (await readPublished(id))?.total === 600, "the total");
-    if (isWatched) await until(() => shown.at(-1) === 600, "the total in the watch");
-    expect(shown).toEqual([...shown].sort((a, b) => a - b));
-    stop();
-    await one.close();
-  },
-);

@@ -5,7 +5,6 @@ import {
   bufferedCounter,
   type CounterSnapshot,
   counter,
-  getCounter,
   incrementCounter,
   onCounter,
   onIncremented,
@@ -17,7 +16,6 @@ import { admin, type Client, client, signIn } from "../../testkit/clients.ts";
 import { startMeter } from "../../testkit/meter.ts";
 import { goOffline, goOnline } from "../../testkit/offline.ts";
 import { readPublished, sumOfIncrements } from "../../testkit/storedCounter.ts";
-import { cuttingProxy } from "../../testkit/tcpProxy.ts";
 import { until } from "../../testkit/until.ts";
 
 const firestoreHost = process.env.FIRESTORE_EMULATOR_HOST as string;
@@ -154,66 +152,6 @@ describe("own increments in a watch", () => {
     expect(seen.filter((total, i) => total < (seen[i - 1] ?? 0))).toEqual([]);
     expect(broken).toEqual([]);
     stop();
-  });
-
-  test("that are sent again after a cut connection count once", async () => {
-    const proxy = await cuttingProxy(firestoreHost);
-    const { db } = newClient(proxy.address);
-    const ref = counter(db, "watch:cut");
-    const { totals, sees } = await watching(db, "watch:cut");
-    for (let cut = 1; cut <= 2; cut++) {
-      await incrementCounter(ref);
-      proxy.withhold();
-      const written = incrementCounter(ref);
-      await until(async () => (await sumOfIncrements("watch:cut")) === 2 * cut, "the commit");
-      proxy.cut();
-      await written;
-    }
-    await sees(({ total, pending }) => total === 4 && !pending, "the truth");
-    await until(async () => (await readPublished("watch:cut"))?.total === 4, "the publish");
-    const seen = totals();
-    expect(seen.filter((total, i) => total < (seen[i - 1] ?? 0))).toEqual([]);
-    expect(Math.max(...seen)).toBe(4);
-    await proxy.close();
-  });
-
-  test("made offline are added to the cached total", async () => {
-    const { db } = newClient();
-    const ref = counter(db, "watch:offline");
-    await incrementCounter(ref);
-    await until(async () => (await getCounter(ref)).total === 1, "the total");
-    await goOffline(db);
-    const seen: CounterSnapshot[] = [];
-    const stop = onCounter(ref, (snapshot) => seen.push(snapshot));
-    const written = incrementCounter(ref);
-    await until(() => seen.length > 0 && (seen.at(-1)?.total ?? 0) > 0, "the increment");
-    expect(seen.at(-1)).toMatchObject({ pending: true, fromCache: true });
-    const second: CounterSnapshot[] = [];
-    const stopSecond = onCounter(ref, (snapshot) => second.push(snapshot));
-    await until(() => second.length > 0, "a watch that begins meanwhile");
-    expect(second).toEqual([{ ...seen.at(-1), version: expect.any(Number) }]);
-    stopSecond();
-    await goOnline(db);
-    await written;
-    await until(() => seen.at(-1)?.total === 2 && !seen.at(-1)?.pending, "the truth");
-    stop();
-  });
-
-  test("a watch calls nothing after it has ended, and may be ended twice", async () => {
-    const { db } = newClient();
-    const ref = counter(db, "watch:left");
-    const first = await watching(db, "watch:left");
-    const second = await watching(db, "watch:left");
-    first.stop();
-    first.stop();
-    const before = first.seen.length;
-    await incrementCounter(ref);
-    await until(() => second.last().total === 1, "the increment");
-    expect(first.seen.length).toBe(before);
-    second.stop();
-    const third = await watching(db, "watch:left");
-    await incrementCounter(ref);
-    await until(() => third.last().total === 2, "the increment");
   });
 });
 

@@ -22,15 +22,8 @@ const rows = new Map(
     .reverse(),
 );
 
-describe("docs/configuration.md", () => {
-  test("has each parameter with its default", () => {
-    const declared = Object.entries(PARAMETERS).map(([name, { default: value }]) => [
-      name,
-      value === "" ? "(empty)" : Number(value) >= 1_000 ? thousands(Number(value)) : value,
-    ]);
-    const documented = [...rows].map(([name, { value }]) => [name, value.replaceAll("`", "")]);
-    expect(Object.fromEntries(documented)).toEqual(Object.fromEntries(declared));
-  });
+test("docs/configuration.md has each parameter; scripts/derived.test.ts compares what it says of them", () => {
+  expect([...rows.keys()].toSorted()).toEqual(Object.keys(PARAMETERS).toSorted());
 });
 
 describe("limits", () => {

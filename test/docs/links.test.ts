@@ -53,6 +53,16 @@ test("every path of the sources exists", () => {
   }
 });
 
+test("every file that a page beside the sources names is there", () => {
+  const pages = files.filter((file) => /^(functions|client|mobile|bench)\/.*\.md$/.test(file));
+  const missing = pages.flatMap((page) =>
+    [...proseOf(page).matchAll(/`([\w-]+\.ts)`/g)]
+      .filter(([, name = ""]) => !existsSync(join(dirname(page), name)))
+      .map(([, name]) => `${page} names ${name}`),
+  );
+  expect(missing).toEqual([]);
+});
+
 test("all of docs/ is at most 29,000 words, the README 110 lines", () => {
   // Without the lines of tables.
   const words = (file: string) =>

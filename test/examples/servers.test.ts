@@ -32,7 +32,8 @@ test("a counter that a crowd is expected for has its shards at once", async () =
 });
 
 test("imported likes count once each, also those that users had made, and the import can be repeated", async () => {
-  const { total, anotherUser, server, auth } = await setUp();
+  const { total, anotherUser, server } = await projectWithFunctions();
+  const { auth } = await import("../../examples/setup/firebase.ts");
   const { importLikes } = await import("../../examples/servers/importLikes.ts");
   const { like, unlike } = await import("../../examples/likes/likes.ts");
   await like("imported");
@@ -47,9 +48,3 @@ test("imported likes count once each, also those that users had made, and the im
   await until(async () => expect(await total("likes:imported")).toBe(301));
   expect((await server.collection("counters/likes:imported/tallyEntries").get()).size).toBe(301);
 });
-
-async function setUp() {
-  const project = await projectWithFunctions();
-  const { auth } = await import("../../examples/setup/firebase.ts");
-  return { ...project, auth };
-}

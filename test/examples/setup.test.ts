@@ -1,4 +1,3 @@
-import { counter, incrementCounter } from "firestore-tally/admin";
 import { expect, test } from "vitest";
 import { projectWithFunctions, setUpProjects } from "./project.ts";
 
@@ -11,11 +10,4 @@ test("a user stays the same until signed out", async () => {
   expect(await userId()).toBe(user);
   await anotherUser();
   expect(await userId()).not.toBe(user);
-});
-
-test("a server counts", async () => {
-  const { total } = await projectWithFunctions();
-  const { db } = await import("../../examples/setup/server.ts");
-  await incrementCounter(counter(db, "examples:setup"));
-  expect(await total("examples:setup")).toBe(1);
 });

@@ -18,42 +18,37 @@ export type Fault = (environment: FaultEnvironment, workloadEnd: Promise<void>) 
  */
 const STARTUP_MS = 2_000;
 
-/** Kills random instances of the functions, busy or idle, with `kill -9`. */
-export const killInstances: Fault = killing(50, 400);
-
 /**
- * Kills after pauses of between `from` and `to` milliseconds, if something was handled since the last kill. A slow machine may take
- * longer than `STARTUP_MS` to start an instance. Without this condition none would live long enough to handle anything.
+ * Kills random instances of the functions, busy or idle, with `kill -9`, if something was handled since the last kill. A slow machine may
+ * take longer than `STARTUP_MS` to start an instance. Without this condition none would live long enough to handle anything.
  */
-function killing(from: number, to: number): Fault {
-  return async (environment, workloadEnd) => {
-    const { functions, events, tasks } = environment;
-    const handled = () => events.handled() + tasks.handled();
-    let handledBefore = -1;
-    const firstSeenAt = new Map<number, number>();
-    let kills = 0;
-    const injected = () => ({ "instances killed": kills });
-    await repeatUntil(workloadEnd, environment, injected, async () => {
-      await sleep(randomBetween(from, to));
-      const now = performance.now();
-      const started = functions.instances().filter((pid) => {
-        if (!firstSeenAt.has(pid)) firstSeenAt.set(pid, now);
-        return now - (firstSeenAt.get(pid) as number) > STARTUP_MS;
-      });
-      if (handled() === handledBefore) return;
-      const victim = started[Math.floor(Math.random() * started.length)];
-      if (victim === undefined) return;
-      try {
-        process.kill(victim, "SIGKILL");
-        kills++;
-        handledBefore = handled();
-      } catch {
-        // The instance has ended meanwhile.
-      }
+export const killInstances: Fault = async (environment, workloadEnd) => {
+  const { functions, events, tasks } = environment;
+  const handled = () => events.handled() + tasks.handled();
+  let handledBefore = -1;
+  const firstSeenAt = new Map<number, number>();
+  let kills = 0;
+  const injected = () => ({ "instances killed": kills });
+  await repeatUntil(workloadEnd, environment, injected, async () => {
+    await sleep(randomBetween(50, 400));
+    const now = performance.now();
+    const started = functions.instances().filter((pid) => {
+      if (!firstSeenAt.has(pid)) firstSeenAt.set(pid, now);
+      return now - (firstSeenAt.get(pid) as number) > STARTUP_MS;
     });
-    return injected();
-  };
-}
+    if (handled() === handledBefore) return;
+    const victim = started[Math.floor(Math.random() * started.length)];
+    if (victim === undefined) return;
+    try {
+      process.kill(victim, "SIGKILL");
+      kills++;
+      handledBefore = handled();
+    } catch {
+      // The instance has ended meanwhile.
+    }
+  });
+  return injected();
+};
 
 /** Kills the functions emulator with all its instances, and starts it again after a pause, several times. */
 export const outages: Fault = async (environment, workloadEnd) => {
@@ -71,26 +66,21 @@ export const outages: Fault = async (environment, workloadEnd) => {
 };
 
 /** Cuts connections to Firestore between commit and acknowledgement: those of web clients, servers and functions. */
-export const cutConnections: Fault = cutting(50, 500);
-
-/** Cuts all connections after pauses of between `from` and `to` milliseconds. */
-function cutting(from: number, to: number): Fault {
-  return async (environment, workloadEnd) => {
-    const cuts = Object.entries(environment.connections).map(async ([owner, proxy]) => {
-      let count = 0;
-      const injected = () => ({ [`connections of ${owner} cut`]: count });
-      await repeatUntil(workloadEnd, environment, injected, async () => {
-        await sleep(randomBetween(from, to));
-        proxy.withhold();
-        // Firestore commits what arrives in this time, and the sender gets no answer.
-        await sleep(randomBetween(10, 100));
-        count += proxy.cut();
-      });
-      return injected();
+export const cutConnections: Fault = async (environment, workloadEnd) => {
+  const cuts = Object.entries(environment.connections).map(async ([owner, proxy]) => {
+    let count = 0;
+    const injected = () => ({ [`connections of ${owner} cut`]: count });
+    await repeatUntil(workloadEnd, environment, injected, async () => {
+      await sleep(randomBetween(50, 500));
+      proxy.withhold();
+      // Firestore commits what arrives in this time, and the sender gets no answer.
+      await sleep(randomBetween(10, 100));
+      count += proxy.cut();
     });
-    return Object.assign({}, ...(await Promise.all(cuts)));
-  };
-}
+    return injected();
+  });
+  return Object.assign({}, ...(await Promise.all(cuts)));
+};
 
 const DELIVERY_FAULTS: DeliveryFaults = {
   lost: 0.2,

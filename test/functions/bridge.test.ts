@@ -14,11 +14,11 @@ import { toMillis } from "../../functions/src/counter/time.ts";
 import { createWakeHandler } from "../../functions/src/counter/wake.ts";
 import { createBridgeHandler } from "../../functions/src/features/bridge/moveIncrements.ts";
 import { beforeFirstCommit } from "../../testkit/aroundCommits.ts";
-import { admin, adminAt, type Client, client } from "../../testkit/clients.ts";
+import { admin, type Client, client } from "../../testkit/clients.ts";
 import { logged } from "../../testkit/deployedFunctions.ts";
 import { inProcessBackend } from "../../testkit/inProcessBackend.ts";
 import { legacyNodeClient } from "../../testkit/legacy/clients.ts";
-import { startMeter } from "../../testkit/meter.ts";
+import { metered } from "../../testkit/metered.ts";
 import { readPublished, sumOfIncrements } from "../../testkit/storedCounter.ts";
 import { until } from "../../testkit/until.ts";
 
@@ -172,18 +172,16 @@ test.concurrent("what is no finite number is left out, and a field that is gone 
 });
 
 test.concurrent("an increment of an old app costs 5 reads, 4 writes and a delete; of a crowd, 1.2 of each or less", async () => {
-  const meter = await startMeter(process.env.FIRESTORE_EMULATOR_HOST as string);
-  const { firestore, close } = adminAt(meter.address);
+  const { firestore, usedBy, close } = await metered();
   // No deployed function counts below this collection, so only this process is metered.
   const folder = `bridged${process.pid}`;
   const mirrors = parseMirrors(`visits=${folder}/{name}.visits`, "BRIDGE");
   const { backend } = inProcessBackend({ mirrors }, firestore);
   const [bridge, wake] = [createBridgeHandler(backend), createWakeHandler(backend)];
   /** Lets so many clients increment, and the functions handle all events but those of deletions, which cost nothing. */
-  const usedBy = async (clients: number) => {
+  const handle = async (clients: number) => {
     const page = `${folder}/of${clients}`;
     await admin.doc(page).set({});
-    const { reads, writes, deletes } = { ...meter.usage };
     const commits = await Promise.all(
       Array.from({ length: clients }, () => shards(page).doc(randomUUID()).set({ visits: 1 })),
     );
@@ -196,14 +194,11 @@ test.concurrent("an increment of an old app costs 5 reads, 4 writes and a delete
     await wake({ counterId, shardId: "base", isNew: true, committedAt });
     expect((await admin.doc(page).get()).data()).toEqual({ visits: clients });
     expect((await admin.doc(`${backend.config.collection}/${counterId}`).get()).get("total")).toBe(clients);
-    const used = meter.usage;
-    return { reads: used.reads - reads, writes: used.writes - writes, deletes: used.deletes - deletes };
   };
-  expect(await usedBy(1)).toEqual({ reads: 5, writes: 4, deletes: 1 });
-  const crowd = await usedBy(19);
+  expect(await usedBy(() => handle(1))).toEqual({ reads: 5, writes: 4, deletes: 1 });
+  const crowd = await usedBy(() => handle(19));
   console.log(`19 increments of an old app: ${JSON.stringify(crowd)}`);
   expect(crowd.reads).toBeLessThanOrEqual(1.3 * 19);
   expect(crowd).toMatchObject({ writes: 4, deletes: 19 });
   await close();
-  meter.close();
 });

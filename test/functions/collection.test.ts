@@ -18,10 +18,10 @@ import { toMillis } from "../../functions/src/counter/time.ts";
 import { createWakeHandler } from "../../functions/src/counter/wake.ts";
 import { runSweep } from "../../functions/src/deploy/runSweep.ts";
 import { runTask } from "../../functions/src/deploy/runTask.ts";
-import { admin, adminAt, type Client, client } from "../../testkit/clients.ts";
+import { admin, type Client, client } from "../../testkit/clients.ts";
 import { logged } from "../../testkit/deployedFunctions.ts";
 import { inProcessBackend, SNAPSHOT_LAG } from "../../testkit/inProcessBackend.ts";
-import { startMeter } from "../../testkit/meter.ts";
+import { metered } from "../../testkit/metered.ts";
 import { readPublished } from "../../testkit/storedCounter.ts";
 import { until } from "../../testkit/until.ts";
 
@@ -109,8 +109,7 @@ test.concurrent("a collection whose path is too long for a counter id is not cou
 // ── The backend's own code ────────────────────────────────────────────────────────────────────────────────────────
 
 test.concurrent("I6: counting takes no lock, writes the counter document alone, and costs 1 read per 1,000 documents", async () => {
-  const meter = await startMeter(process.env.FIRESTORE_EMULATOR_HOST as string);
-  const { firestore, close } = adminAt(meter.address);
+  const { firestore, usedBy, calls, close } = await metered();
   const path = `counted${process.pid}/backend/documents`;
   const config = parseCountedCollection(path);
   const { backend, tasks } = inProcessBackend({ collections: config }, firestore);
@@ -122,26 +121,20 @@ test.concurrent("I6: counting takes no lock, writes the counter document alone, 
     await batch.commit();
   }
   const wake = createWakeHandler(backend);
-  const usedBy = async (act: () => Promise<void>) => {
-    const { reads, writes } = meter.usage;
-    await act();
-    return { reads: meter.usage.reads - reads, writes: meter.usage.writes - writes };
-  };
   const { writeTime } = await collection.doc().create({});
   const event = { counterId, committedAt: toMillis(writeTime) };
   // A snapshot of the emulator is certain to include it.
   await sleep(2 * SNAPSHOT_LAG);
 
   // The counter document, and 1,001 documents.
-  expect(await usedBy(() => wake(event))).toEqual({ reads: 1 + 2, writes: 1 });
+  expect(await usedBy(() => wake(event))).toEqual({ reads: 1 + 2, writes: 1, deletes: 0 });
   expect((await ref.get()).get("total")).toBe(1_001);
   // The same event again, in the instance that has published and in a new one.
-  expect(await usedBy(() => wake(event))).toEqual({ reads: 0, writes: 0 });
-  expect(await usedBy(() => createWakeHandler(backend)(event))).toEqual({ reads: 1, writes: 0 });
+  expect(await usedBy(() => wake(event))).toEqual({ reads: 0, writes: 0, deletes: 0 });
+  expect(await usedBy(() => createWakeHandler(backend)(event))).toEqual({ reads: 1, writes: 0, deletes: 0 });
   for (let task = tasks.shift(); task; task = tasks.shift()) await runTask(backend, task);
   await runSweep(backend);
   expect((await admin.collection(`${ref.path}/shards`).get()).empty).toBe(true);
-  expect(Object.fromEntries(meter.calls)).not.toHaveProperty("transaction");
+  expect(Object.fromEntries(calls)).not.toHaveProperty("transaction");
   await close();
-  meter.close();
 });

@@ -25,8 +25,8 @@ import { toMillis } from "../../functions/src/counter/time.ts";
 import type { CounterConfig } from "../../functions/src/counter/types.ts";
 import { DEFAULT_CONFIG } from "../../functions/src/deploy/defaultConfig.ts";
 import { FEATURES } from "../../functions/src/features/features.ts";
-import { admin, adminAt, type Client, client } from "../../testkit/clients.ts";
-import { startMeter } from "../../testkit/meter.ts";
+import { admin, type Client, client } from "../../testkit/clients.ts";
+import { metered } from "../../testkit/metered.ts";
 import { readPublished } from "../../testkit/storedCounter.ts";
 import { until } from "../../testkit/until.ts";
 
@@ -127,8 +127,7 @@ const life: readonly (readonly [at: number, total: number, writes: number])[] = 
 
 test("both SDKs read the last total of each minute, hour or day, for 1 read of the counter and 1 of each document; deleting the counter deletes it", async () => {
   const id = "history:series";
-  const meter = await startMeter(process.env.FIRESTORE_EMULATOR_HOST as string);
-  const { firestore, close } = adminAt(meter.address);
+  const { firestore, usage, close } = await metered();
   const ref = serverCounter(firestore, id);
   for (const [at, total, writes] of life) await publishAt(ref.path, at, total, writes);
   const range = { from: new Date(BEGIN), to: new Date(BEGIN + 2 * DAY) };
@@ -140,9 +139,9 @@ test("both SDKs read the last total of each minute, hour or day, for 1 read of t
     day: ["01T12:01:59 500", "02T13:00:00 7", "03T00:00:00 8"],
   })) {
     const options = { ...range, step: step as CounterHistoryStep };
-    const { reads } = meter.usage;
+    const { reads } = usage;
     const points = await serverHistory(ref, options);
-    expect([shown(points), meter.usage.reads - reads]).toEqual([expected, 3]);
+    expect([shown(points), usage.reads - reads]).toEqual([expected, 3]);
     expect(await getCounterHistory(counter(web.db, id), options)).toEqual(points);
   }
   // The range ends before the state that is published.
@@ -151,11 +150,10 @@ test("both SDKs read the last total of each minute, hour or day, for 1 read of t
 
   await deleteCounter(ref);
   expect(await storedHistory(id)).toEqual({});
-  const { reads } = meter.usage;
+  const { reads } = usage;
   expect(await serverHistory(ref, { ...range, step: "hour" })).toEqual([]);
-  expect(meter.usage.reads - reads).toBe(2);
+  expect(usage.reads - reads).toBe(2);
   await close();
-  meter.close();
 });
 
 test("with the default parameters there are neither windows nor history, and those of a group that is taken out go", async () => {

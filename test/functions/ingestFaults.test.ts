@@ -1,4 +1,4 @@
-/** A smaller form of `npm run faults -- --ingest`. */
+/** A smaller form of `npm run faults:ingest`. */
 import { expect, test } from "vitest";
 import { fireAtMessages, fireAtRequests } from "../faults/ingest.ts";
 

@@ -17,9 +17,8 @@ import { createWakeHandler } from "../../functions/src/counter/wake.ts";
 import { runSweep } from "../../functions/src/deploy/runSweep.ts";
 import { runTask } from "../../functions/src/deploy/runTask.ts";
 import { idle } from "../../functions/testing/arbitraries.ts";
-import { adminAt } from "../../testkit/clients.ts";
 import { inProcessBackend, SNAPSHOT_LAG } from "../../testkit/inProcessBackend.ts";
-import { startMeter } from "../../testkit/meter.ts";
+import { metered } from "../../testkit/metered.ts";
 import { possibleSums } from "../../testkit/traffic.ts";
 
 const ID = "invariants:counter";
@@ -150,8 +149,7 @@ describe.concurrent("on the real Firestore", () => {
   });
 
   test("I6: the backend takes no lock on a shard: no transaction, no read that locks", async () => {
-    const meter = await startMeter(process.env.FIRESTORE_EMULATOR_HOST as string);
-    const { firestore, close } = adminAt(meter.address);
+    const { firestore, usage, calls, close } = await metered();
     const { backend, tasks } = inProcessBackend({ shrinkCooldown: 0, maxInterval: 200 }, firestore);
     const wake = createWakeHandler(backend);
     for (let n = 0; n < 12; n++) await wake(await write(backend, String(n % 6)));
@@ -159,10 +157,9 @@ describe.concurrent("on the real Firestore", () => {
     for (let task = tasks.shift(); task; task = tasks.shift()) await runTask(backend, task);
     await runSweep(backend);
 
-    expect(meter.usage.deletes).toBeGreaterThan(0);
-    expect(Object.fromEntries(meter.calls)).not.toHaveProperty("transaction");
-    expect(meter.calls.get("Commit")).toBeGreaterThan(12);
+    expect(usage.deletes).toBeGreaterThan(0);
+    expect(Object.fromEntries(calls)).not.toHaveProperty("transaction");
+    expect(calls.get("Commit")).toBeGreaterThan(12);
     await close();
-    meter.close();
   });
 });

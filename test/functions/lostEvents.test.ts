@@ -15,10 +15,10 @@ import type { Backend } from "../../functions/src/counter/backend.ts";
 import { runSweep } from "../../functions/src/deploy/runSweep.ts";
 import { addToOutbox, type LogRecord } from "../../functions/src/features/eventLog/outbox.ts";
 import { handleLost } from "../../functions/src/shared/handleLost.ts";
-import { admin, adminAt } from "../../testkit/clients.ts";
+import { admin } from "../../testkit/clients.ts";
 import { inProcessBackend } from "../../testkit/inProcessBackend.ts";
 import { legacyNodeClient } from "../../testkit/legacy/clients.ts";
-import { startMeter } from "../../testkit/meter.ts";
+import { metered } from "../../testkit/metered.ts";
 
 const ID = "views:home";
 const HASH = "0123456789abcdef";
@@ -103,15 +103,15 @@ describe("the sweep", () => {
   });
 
   test("reads once per feature that is on, and once per counter where something waits", async () => {
-    const meter = await startMeter(process.env.FIRESTORE_EMULATOR_HOST as string);
-    const { firestore, close } = adminAt(meter.address);
+    const { firestore, usedBy, close } = await metered();
     const mirrors = parseMirrors(`visits=pages${randomUUID()}/{name}.visits`, "BRIDGE");
     const costOf = async (backend: Later, connections: Backend["connections"] = {}) => {
-      const before = meter.usage.reads;
-      await runSweep({ ...backend, connections });
-      // The SDK has its answer a moment before the meter counts the call.
-      await sleep(200);
-      return meter.usage.reads - before;
+      const { reads } = await usedBy(async () => {
+        await runSweep({ ...backend, connections });
+        // The SDK has its answer a moment before the meter counts the call.
+        await sleep(200);
+      });
+      return reads;
     };
     const idle = backendLater({ visitors: "no", items: false }, firestore);
     expect(await costOf({ ...idle, now: () => 3_600_000 - 1 })).toBe(2);
@@ -123,7 +123,6 @@ describe("the sweep", () => {
         await admin.doc(`${uniquesPath(backend.counters.doc(id).path)}/${bucket}`).set({ visitors: [HASH] });
     expect(await costOf({ ...backend, now: Date.now })).toBe(5 + 2);
     await close();
-    meter.close();
   });
 
   test("handles the other counters when some fail, and does not look at the same ones of very many each time", async () => {

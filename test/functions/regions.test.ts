@@ -1,4 +1,4 @@
-/** Several databases that count one counter. Every course of events is in `core/src/regionsModel.test.ts`, faults in `test/simulation`. */
+/** Several databases that count one counter. What events, faults, and regions that come and go do to it is in `test/simulation`. */
 import { getApp } from "firebase-admin/app";
 import { FieldValue, type Firestore, getFirestore, Timestamp } from "firebase-admin/firestore";
 import { logger } from "firebase-functions";
@@ -136,13 +136,13 @@ describe("regions", () => {
 
     // The next exchange leaves the region to the attempts, and makes sure that there is one.
     await increment(us, 2);
-    const isAttempt = ({ failingSince }: CounterTask) => failingSince !== undefined;
-    const [second] = us.tasks.filter((task) => task.kind === "exchange" && !isAttempt(task)) as [CounterTask];
+    const isRetry = ({ failingSince }: CounterTask) => failingSince !== undefined;
+    const [second] = us.tasks.filter((task) => task.kind === "exchange" && !isRetry(task)) as [CounterTask];
     us.tasks.splice(us.tasks.indexOf(second), 1);
     await runExchange(cut(), second);
     expect(tries).toBe(2);
     expect(await shown(get(regions, "asia"))).toMatchObject({ globalTotal: 3 });
-    expect(us.tasks.some(isAttempt)).toBe(true);
+    expect(us.tasks.some(isRetry)).toBe(true);
 
     await runAll(regions);
     expect(await shown(get(regions, "eu"))).toMatchObject({ globalTotal: 3 });

@@ -1,6 +1,4 @@
-/** Top items, from requests to four instances of ingest through the deployed function to readers; and the merge on its own. */
-import { randomUUID } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
+/** Top items, from requests to ingest through the deployed function to readers; and the merge on its own. */
 import { FieldValue, type QuerySnapshot } from "firebase-admin/firestore";
 import { counter, getTopItems } from "firestore-tally";
 import {
@@ -11,7 +9,6 @@ import {
 } from "firestore-tally/admin";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { ItemSummary, itemCountsPath, itemSummaryPath } from "../../core/src/index.ts";
-import { randomFor } from "../../core/testing/random.ts";
 import { toMillis } from "../../functions/src/counter/time.ts";
 import type { EventMessage } from "../../functions/src/features/ingest/events.ts";
 import { itemMerging } from "../../functions/src/features/items/mergeItems.ts";
@@ -19,26 +16,20 @@ import { createMergeHandler } from "../../functions/src/shared/merge.ts";
 import { admin, type Client, client } from "../../testkit/clients.ts";
 import { type ServedFunction, serveFunction } from "../../testkit/functionServer.ts";
 import { inProcessBackend } from "../../testkit/inProcessBackend.ts";
-import { sumOfIncrements } from "../../testkit/storedCounter.ts";
 import { until } from "../../testkit/until.ts";
 
 const params = { ITEMS: "yes", INGEST_COUNTERS: "/views:.*/", INGEST_AMOUNT_PER_SECOND: "1000000" };
 
-let instances: readonly ServedFunction[];
+let ingest: ServedFunction;
 let reader: Client;
 beforeAll(() => {
   reader = client();
 });
 afterAll(() => reader.close());
 
-/** @returns whether the instance has said that the batch counts */
-async function send(instance: number, id: string | undefined, events: readonly EventMessage[]): Promise<boolean> {
-  const { url } = instances[instance % instances.length] as ServedFunction;
-  const request = fetch(url, { method: "POST", body: JSON.stringify({ id, events }) });
-  return await request.then(
-    ({ ok }) => ok,
-    () => false,
-  );
+async function send(events: readonly EventMessage[]): Promise<void> {
+  const { ok } = await fetch(ingest.url, { method: "POST", body: JSON.stringify({ events }) });
+  expect(ok).toBe(true);
 }
 
 const sizeOf = async (path: string) => (await admin.collection(path).count().get()).data().count;
@@ -54,55 +45,11 @@ function addItems(counterPath: string, counts: Readonly<Record<string, number>>)
   return admin.collection(itemCountsPath(counterPath)).add({ bytes: Buffer.from(summary.serialize()) });
 }
 
-/** Events with items, how often each counts, and the most frequent first, as readers get them. */
-class Items {
-  readonly #counts = new Map<string, number>();
-  total = 0;
-
-  event(counter: string, item: string, by: number): EventMessage {
-    this.#counts.set(item, (this.#counts.get(item) ?? 0) + by);
-    this.total += by;
-    return { counter, item, by };
-  }
-
-  get top() {
-    return [...this.#counts]
-      .map(([item, count]) => ({ item, count, error: 0 }))
-      .sort((a, b) => b.count - a.count || (a.item < b.item ? -1 : 1));
-  }
-}
-
 describe("items of events", { tags: "deep" }, () => {
   beforeAll(async () => {
-    instances = await Promise.all(Array.from({ length: 4 }, () => serveFunction("ingest", params)));
+    ingest = await serveFunction("ingest", params);
   });
-  afterAll(() => Promise.all(instances.map((instance) => instance.kill())));
-
-  test("that four instances receive count once, whatever happens to one of them, if their senders send them again", async () => {
-    const id = "views:killed";
-    const [random, items] = [randomFor(2, id), new Items()];
-    const batches = Array.from({ length: 300 }, () => {
-      const events = Array.from({ length: 5 }, () =>
-        items.event(id, `k${random.integer(1, 40)}`, random.integer(1, 9)),
-      );
-      // An event without an item counts, too.
-      return { id: randomUUID(), events: [...events, { counter: id }] };
-    });
-    const victim = instances[3] as ServedFunction;
-    // A hundred a second, so that the instance is killed in between.
-    const sendAll = () => batches.map(({ id, events }, n) => sleep(10 * n).then(() => send(n, id, events)));
-    const first = sendAll();
-    await until(async () => (await sizeOf(`counters/${id}/shards`)) > 0, "the first commit");
-    await victim.kill();
-    const answers = await Promise.all(first);
-    expect(answers).toContain(false);
-    await victim.start();
-    // All again, also what has counted.
-    expect(new Set(await Promise.all([...sendAll(), ...sendAll()]))).toEqual(new Set([true]));
-    await settles(id, items.total);
-    expect(await sumOfIncrements(id)).toBe(items.total + 300);
-    expect((await getTopItems(counter(reader.db, id), { limit: 100 })).items).toEqual(items.top);
-  });
+  afterAll(() => ingest.kill());
 
   test.concurrent("of one commit are one document, with one write", async () => {
     const id = "views:document";
@@ -113,7 +60,7 @@ describe("items of events", { tags: "deep" }, () => {
         if (change.type === "added") created.push(change.doc.get("bytes").length);
       }
     });
-    expect(await send(0, undefined, events)).toBe(true);
+    await send(events);
     await settles(id, 500);
     stop();
     expect(created.length).toBeLessThanOrEqual(1);
@@ -123,7 +70,7 @@ describe("items of events", { tags: "deep" }, () => {
   test.concurrent("are begun anew by a reset, at the instant of the total, and deleted with the counter", async () => {
     const id = "views:reset";
     const ref = serverCounter(admin, id);
-    const count = (by: number) => send(0, undefined, [{ counter: id, item: "a", by }]);
+    const count = (by: number) => send([{ counter: id, item: "a", by }]);
     await count(3);
     await settles(id, 3);
     await count(4);

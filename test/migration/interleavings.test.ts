@@ -1,18 +1,15 @@
 /**
- * A move while old clients and Google's functions write, in orders that the tests choose. The moves run in this process; no deployed
- * function moves from these documents.
+ * A move while old clients and Google's functions write, in orders that the tests choose; test/simulation chooses others, with lost
+ * answers. The moves run in this process; no deployed function moves from these documents.
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { disableNetwork, enableNetwork } from "firebase/firestore";
 import { FieldPath, type Firestore } from "firebase-admin/firestore";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { parseMirrors } from "../../core/src/index.ts";
-import { moveLegacyIncrements, rollBackField } from "../../firestore/src/index.ts";
-import { createBridgeHandler } from "../../functions/src/features/bridge/moveIncrements.ts";
-import { aroundCommits, beforeFirstCommit, losingFirstAnswer, once } from "../../testkit/aroundCommits.ts";
+import { moveLegacyIncrements } from "../../firestore/src/index.ts";
+import { aroundCommits, beforeFirstCommit, once } from "../../testkit/aroundCommits.ts";
 import { admin, client } from "../../testkit/clients.ts";
-import { inProcessBackend } from "../../testkit/inProcessBackend.ts";
 import { type LegacyClient, legacyNodeClient, legacyWebClient } from "../../testkit/legacy/clients.ts";
 import { compactPartial, moveIntoFields, moveIntoPartial, movePartial } from "../../testkit/legacy/functions.ts";
 import { addedTo, LEGACY_SHARDS, type Sums, sumsIn } from "../../testkit/legacy/sums.ts";
@@ -64,9 +61,6 @@ async function legacyDocument() {
 
   return {
     document,
-    name,
-    collection,
-    sources,
     clients: clients as [LegacyClient, ...LegacyClient[]],
     increment,
     move,
@@ -118,16 +112,6 @@ test.each(Object.entries(others))("between the reads of a move and its commit: %
   await legacy.isMoved();
 });
 
-test.each(Object.entries(others))(
-  "after a commit whose answer was lost, before the move is made again: %s",
-  async (_, act) => {
-    const legacy = await legacyDocument();
-    await legacy.move(losingFirstAnswer(admin, () => act(legacy)));
-    await legacy.move();
-    await legacy.isMoved();
-  },
-);
-
 /** Transactions that have locked what a move commits. */
 const transactions: Record<string, (document: string, midway: () => Promise<void>) => Promise<unknown>> = {
   "the controller": (document, midway) => moveIntoFields(admin, [document], midway),
@@ -153,18 +137,6 @@ test.each(
   const run = transactions[name]?.(legacy.document, midway);
   await (end === "is killed" ? expect(run).rejects.toThrow("killed") : run);
   await moving;
-  await legacy.move();
-  await legacy.isMoved();
-});
-
-test("a worker adds a partial shard to the field after a move has taken it", async () => {
-  const legacy = await legacyDocument();
-  const { document, move } = legacy;
-  await movePartial(admin, document, PARTIAL, once(move));
-  // Its negative sums are left.
-  expect(await admin.collection(`${document}/${LEGACY_SHARDS}`).count().get()).toSatisfy(
-    (found) => found.data().count === 1,
-  );
   await legacy.move();
   await legacy.isMoved();
 });
@@ -202,55 +174,6 @@ test("a page that was offline writes to its shard after that was moved and delet
   await legacy.move();
   await enableNetwork(web.db);
   await Promise.all(late);
-  await legacy.move();
-  await legacy.isMoved();
-});
-
-test("an event that is delivered twice, to two instances of the bridge, beside a move", async () => {
-  const legacy = await legacyDocument();
-  const mirrors = parseMirrors(FIELDS.map((field) => `${field}=${FOLDER}/{name}.${field}`).join(), "BRIDGE");
-  const { backend } = inProcessBackend({ mirrors, collection: legacy.collection });
-  const bridges = [createBridgeHandler(backend), createBridgeHandler(backend)];
-  const write = { document: legacy.document, committedAt: Date.now() };
-  const deliveries = [...bridges, ...bridges].map((deliver) => deliver(write));
-  await Promise.all([...deliveries, legacy.move()]);
-  await legacy.move();
-  await legacy.isMoved();
-});
-
-test("clients, the functions, two moves and a rollback at once", async () => {
-  const legacy = await legacyDocument();
-  const { document, collection, sources, move } = legacy;
-  const work = async (prefix: string) => {
-    await moveIntoPartial(admin, document, prefix);
-    await movePartial(admin, document, prefix);
-    await compactPartial(admin, document, prefix);
-  };
-  const controller = () => [moveIntoFields(admin, [document])];
-  const workers = () => [work(PENDING), work(PARTIAL)];
-  for (const [round, start] of [controller, workers, controller, workers].entries()) {
-    await Promise.all([
-      ...legacy.clients.map((one) => legacy.increment(round, one)),
-      // Like Google's functions, they leave a contended transaction to the next run.
-      ...start().map((run) => run.catch(() => undefined)),
-      move(),
-      move(),
-      ...sources.map((source) => rollBackField(admin, collection, document, source)),
-    ]);
-  }
-  await legacy.move();
-  await legacy.isMoved();
-});
-
-test("the way back, while the controller moves", async () => {
-  const legacy = await legacyDocument();
-  await legacy.move();
-  for (const source of legacy.sources) {
-    await legacy.increment(5);
-    const { collection, document } = legacy;
-    const rolling = beforeFirstCommit(admin, () => moveIntoFields(admin, [document]));
-    await rollBackField(rolling, collection, document, source);
-  }
   await legacy.move();
   await legacy.isMoved();
 });

@@ -1,5 +1,4 @@
-/** `migrate` beside the deployed functions (BRIDGE is in scripts/test.ts); where it is killed, in a process of its own. */
-import { setTimeout as sleep } from "node:timers/promises";
+/** `migrate` beside the deployed functions (BRIDGE is in scripts/test.ts). Where it is killed: oldClients.test.ts. */
 import { FieldValue } from "firebase-admin/firestore";
 import { counter, incrementCounter } from "firestore-tally/admin";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -9,12 +8,11 @@ import { startMeter } from "../../testkit/meter.ts";
 import { readPublished, sumOfIncrements } from "../../testkit/storedCounter.ts";
 import { until } from "../../testkit/until.ts";
 
-const { db, run, json, start } = cliProject(process.env.GCLOUD_PROJECT as string);
+const { db, run, json } = cliProject(process.env.GCLOUD_PROJECT as string);
 const MAP = ["--map", "articles/{article}.reads=reads:{article}"];
 const migrate = (...more: string[]) => json("migrate", ...MAP, "--yes", ...more);
 
 const articles = admin.collection("articles");
-const oldShard = (article: string, id = "client") => articles.doc(article).collection("_counter_shards_").doc(id);
 
 async function clear(): Promise<void> {
   await Promise.all(["articles", "books"].map((name) => admin.recursiveDelete(admin.collection(name))));
@@ -99,44 +97,6 @@ test("an import costs what the dry run says", async () => {
   meter.close();
 });
 
-test("killed and resumed, while old and new apps count, it neither loses nor doubles anything", {
-  timeout: 180_000,
-}, async () => {
-  const total = await addArticles(60);
-  let added = 0;
-  let isDone = false;
-  const counting = (async () => {
-    for (let n = 0; !isDone; n++) {
-      const article = `a${String(n % 60).padStart(2, "0")}`;
-      await Promise.all([
-        oldShard(article).set({ reads: FieldValue.increment(1) }, { merge: true }),
-        incrementCounter(counter(admin, `reads:${article}`), 2),
-        // The old functions add to the field.
-        articles.doc(article).update({ reads: FieldValue.increment(5) }),
-      ]);
-      added += 8;
-      await sleep(40);
-    }
-  })();
-  const meter = await startMeter(process.env.FIRESTORE_EMULATOR_HOST as string);
-  // Each run reads the 60 documents, and then 3 documents or more per move.
-  for (const reads of [80, 140, 200]) {
-    const before = meter.usage.reads;
-    const { process, ended } = start("migrate", ...MAP, "--yes", "--emulator", meter.address);
-    await until(() => meter.usage.reads - before > reads, "migrate to have moved some documents");
-    process.kill("SIGKILL");
-    expect((await ended).exitCode).toBeNull();
-  }
-  meter.close();
-  expect((await run("migrate", ...MAP, "--yes", "--after", "articles/a10")).exitCode).toBe(0);
-  isDone = true;
-  await counting;
-  await migrate();
-  const expected = total + added;
-  await until(async () => (await sumOfCounters()) === expected, `the counters to add up to ${expected}`, 90_000);
-  await until(async () => (await sumOfFields()) === expected, `the fields to add up to ${expected}`);
-});
-
 describe("--rollback", () => {
   test("leaves documents alone whose counter has nothing", async () => {
     await addArticles(2);
@@ -178,7 +138,6 @@ describe("is refused", () => {
     [[], "--map"],
     [["--map", "articles/{article}.reads"], '"articles/{article}.reads": write path/{name}.field=group:{name}'],
     [["--map", "reads=articles/{article}.reads"], '"reads=articles/{article}.reads": write path/{name}.field'],
-    [["--map", "articles/{a}.reads=reads:{b}"], "the same variables"],
     [["--map", "articles.reads=reads"], "path of a document"],
     [[...MAP, "--dry-run", "--rollback"], "leave out one"],
   ])("as %j, with advice: %s", async (args, advice) => {

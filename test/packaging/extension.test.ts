@@ -5,7 +5,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { DEFAULT_PARAMETERS } from "../../functions/src/deploy/parameters.ts";
+import { COUNTING_DEFAULTS } from "../../functions/src/deploy/parameters.ts";
 import { adminAt } from "../../testkit/clients.ts";
 
 test("the extension's aggregate function works in an instance that hosts nothing else", async () => {
@@ -20,7 +20,7 @@ test("the extension's aggregate function works in an instance that hosts nothing
     }
     process.exit(0);`;
   const params = {
-    ...DEFAULT_PARAMETERS,
+    ...COUNTING_DEFAULTS,
     EXT_INSTANCE_ID: "tally",
     COLLECTION: "unwatched",
     DATABASE_ID: "shop",

@@ -7,9 +7,9 @@ import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { parse } from "yaml";
+import { FUNCTIONS } from "../../functions/src/decisions.ts";
+import { textParam } from "../../functions/src/deploy/cliParams.ts";
 import { PARAMETERS } from "../../functions/src/deploy/parameters.ts";
-import { textParam } from "../../functions/src/deploy/params.ts";
-import * as triggers from "../../functions/src/deploy/triggers.ts";
 import { PROJECT } from "../../testkit/emulators/firebase.ts";
 import type { InstalledKit } from "../../testkit/emulators/kit/install.ts";
 import { createProject, type Project } from "../../testkit/emulators/project.ts";
@@ -151,7 +151,7 @@ describe("in place of an extension", () => {
   test("its functions are deployed with what was set for the extension's", async () => {
     const endpoints = await deployedEndpoints(project);
     // An extension has no parameter ADOPTED, so the kit has its default.
-    const expected = Object.keys(triggers).filter((name) => name !== "shardupdated");
+    const expected = [...FUNCTIONS.keys()].filter((name) => name !== "shardupdated");
     expect(endpoints.map(({ id }) => id).toSorted()).toEqual(expected.toSorted());
     for (const { id, ...endpoint } of endpoints) {
       expect(endpoint, id).toMatchObject({

@@ -50,18 +50,12 @@ interface Setting {
   readonly scenario?: Partial<Scenario>;
   /** Parameters of the functions. */
   readonly parameters?: Record<string, string>;
-  /** Edits of `firebase.json`. */
-  readonly change?: (config: FirebaseJson) => void;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: its schema is the CLI's
-type FirebaseJson = any;
-
 /** Starts a rehearsal with an app whose functions are installed. */
-async function rehearse(app: string, { scenario = {}, parameters, change }: Setting = {}): Promise<Rehearsal> {
+async function rehearse(app: string, { scenario = {}, parameters }: Setting = {}): Promise<Rehearsal> {
   copyApp(installed, join(app, "tally/node_modules"));
-  if (parameters) edit(app, "tally/.env", withParameters(parameters));
-  if (change) edit(app, "firebase.json", changing(change));
+  for (const [name, value] of Object.entries(parameters ?? {})) setParameter(join(app, "tally/.env"), name, value);
   return start({ folder: app, scenario });
 }
 
@@ -71,24 +65,12 @@ async function start(options: RehearsalOptions): Promise<Rehearsal> {
   return rehearsal;
 }
 
-function edit(folder: string, file: string, change: (text: string) => string): void {
-  const before = readFileSync(join(folder, file), "utf8");
-  expect(change(before)).not.toBe(before);
-  writeFileSync(join(folder, file), change(before));
+function setParameter(file: string, name: string, value: string): void {
+  const line = new RegExp(`^${name}=.*$`, "m");
+  const text = readFileSync(file, "utf8");
+  expect(text).toMatch(line);
+  writeFileSync(file, text.replace(line, `${name}=${value}`));
 }
-
-/** Sets parameters in a `.env`. */
-const withParameters = (values: Record<string, string>) => (text: string) =>
-  Object.entries(values).reduce(
-    (all, [name, value]) => all.replace(new RegExp(`^${name}=.*$`, "m"), `${name}=${value}`),
-    text,
-  );
-
-const changing = (change: (config: FirebaseJson) => void) => (text: string) => {
-  const config = JSON.parse(text);
-  change(config);
-  return JSON.stringify(config, null, 2);
-};
 
 /** A failure shows what the CLI printed. */
 function expectCreated(report: Report, functions: number): void {
@@ -209,15 +191,6 @@ describe("deployed", { tags: "nightly" }, () => {
       new RegExp(TO_PUBLISH),
     ],
     ["an index exists already", { scenario: { failures: [CONFLICT] } }, /index already exists/],
-    [
-      "a list of databases lacks an id",
-      {
-        change: (config) => {
-          config.firestore = [config.firestore];
-        },
-      },
-      /Must supply either "target" or "databaseId"/,
-    ],
   ])("not, if %s", async (_, setting, found) => {
     const { deploy } = await rehearse(await createApp(), setting);
     const { exitCode, problems } = await deploy();

@@ -66,11 +66,6 @@ connectFirestoreEmulator(getFirestore(app), "127.0.0.1", ${firestore});
 connectAuthEmulator(getAuth(app), "http://127.0.0.1:${auth}", { disableWarnings: true });
 `;
 
-const PAGE = `<>
-  <Views page="home" /><LikeButton post="42" />
-  <button onClick={() => signOut(getAuth())}>Sign out</button>
-</>`;
-
 export const viteApp = (ports: Ports): Files => ({
   ...projectFiles(ports),
   "package.json": json({
@@ -88,43 +83,10 @@ import { getAuth, signOut } from "firebase/auth";
 import { createRoot } from "react-dom/client";
 import { LikeButton, Views } from "./counters.jsx";
 
-createRoot(document.getElementById("root")).render(${PAGE});
-`,
-});
-
-export const nextApp = (ports: Ports): Files => ({
-  ...projectFiles(ports),
-  "package.json": json({
-    name: "next-app",
-    private: true,
-    scripts: { build: "next build", start: "next start" },
-    dependencies: { firebase: "^12.0.0", next: "^16.0.0", react: "^19.0.0", "react-dom": "^19.0.0" },
-    devDependencies: { typescript: "^5.9.0", "@types/node": "^24.0.0", "@types/react": "^19.0.0" },
-  }),
-  "tsconfig.json": json({
-    compilerOptions: {
-      ...{ target: "es2022", lib: ["dom", "dom.iterable", "esnext"], strict: true, noEmit: true, jsx: "react-jsx" },
-      ...{ module: "esnext", moduleResolution: "bundler", isolatedModules: true, skipLibCheck: true },
-      plugins: [{ name: "next" }],
-    },
-    include: ["next-env.d.ts", "**/*.ts", "**/*.tsx", ".next/types/**/*.ts"],
-    exclude: ["node_modules", "functions", "tally"],
-  }),
-  "src/firebase.ts": firebaseModule(ports),
-  "src/app/layout.tsx": `import type { ReactNode } from "react";
-
-export default function Layout({ children }: { children: ReactNode }) {
-  return <html><body>{children}</body></html>;
-}
-`,
-  "src/app/page.tsx": `"use client";
-import "../firebase";
-import { getAuth, signOut } from "firebase/auth";
-import { LikeButton, Views } from "../counters";
-
-export default function Page() {
-  return ${PAGE};
-}
+createRoot(document.getElementById("root")).render(<>
+  <Views page="home" /><LikeButton post="42" />
+  <button onClick={() => signOut(getAuth())}>Sign out</button>
+</>);
 `,
 });
 

@@ -15,7 +15,7 @@ import type { PublishMonitor } from "../faults/publishMonitor.ts";
 import { type EventRouter, startEventRouter } from "./eventRouter.ts";
 
 const [EXTENSION, KIT] = ["ext-tally-", "kit-main-"] as const;
-/** How far the emulator's snapshots may lag behind its commits: see functions/src/deploy/backend.ts. */
+/** How far the emulator's snapshots may lag behind its commits: see functions/src/deploy/createBackend.ts. */
 const SNAPSHOT_LAG = 50;
 /** Seconds of load before the extension is removed, and after it. */
 const PHASE_SECONDS = 8;

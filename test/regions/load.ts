@@ -19,7 +19,7 @@ export interface Seen {
 export class Load {
   readonly #id: string;
   readonly #databases: Readonly<Record<Region, Firestore>>;
-  readonly #counting = new Map<Region, { end: () => void; ended: Promise<void> }>();
+  readonly #counting: { end: () => void; ended: Promise<void> }[] = [];
   /** How many increments were made. */
   made = 0;
   /** Milliseconds that the slowest took. */
@@ -48,14 +48,13 @@ export class Load {
     const end = () => {
       isEnding = true;
     };
-    this.#counting.set(region, { end, ended: Promise.all(sources).then(() => {}) });
+    this.#counting.push({ end, ended: Promise.all(sources).then(() => {}) });
   }
 
-  /** Resolves when all increments of these regions are acknowledged. */
-  async stop(...regions: readonly Region[]): Promise<void> {
-    const stopped = (regions.length > 0 ? regions : REGIONS).flatMap((region) => this.#counting.get(region) ?? []);
-    for (const { end } of stopped) end();
-    await Promise.all(stopped.map(({ ended }) => ended));
+  /** Resolves when all increments are acknowledged. */
+  async stop(): Promise<void> {
+    for (const { end } of this.#counting) end();
+    await Promise.all(this.#counting.map(({ ended }) => ended));
   }
 
   async #client(region: Region, rate: number, n: number, isEnding: () => boolean): Promise<void> {
@@ -95,22 +94,21 @@ export class Load {
     this.slowest = Math.max(this.slowest, performance.now() - began);
   }
 
-  /** The totals that these regions show now. */
-  shown(regions: readonly Region[] = REGIONS): (number | undefined)[] {
-    return regions.map((region) => this.seen[region].at(-1)?.total);
+  /** The totals that the regions show now. */
+  shown(): (number | undefined)[] {
+    return REGIONS.map((region) => this.seen[region].at(-1)?.total);
   }
 
-  /** Waits until these regions show the truth, or for two minutes. @returns seconds */
-  async untilExact(regions: readonly Region[] = REGIONS): Promise<number> {
+  /** Waits until the regions show the truth, or for two minutes. @returns seconds */
+  async untilExact(): Promise<number> {
     const began = performance.now();
-    while (this.shown(regions).some((total) => total !== this.made) && performance.now() - began < 120_000)
-      await sleep(20);
+    while (this.shown().some((total) => total !== this.made) && performance.now() - began < 120_000) await sleep(20);
     return (performance.now() - began) / 1_000;
   }
 
   /** Counts and watches no longer. Does not wait for what is under way. */
   close(): void {
-    for (const { end } of this.#counting.values()) end();
+    for (const { end } of this.#counting) end();
     for (const stop of this.#stopWatching) stop();
   }
 }

@@ -1,17 +1,16 @@
 /**
- * Three databases in one suite, functions for each, and the latency of continents between them: what each region shows under load,
- * cut off, after its functions were killed, and when regions come and go.
+ * Three databases in one suite, functions for each, and the latency of continents between them: what each region shows under load, cut
+ * off, and after its functions were killed. Regions come and go in test/simulation.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Firestore } from "firebase-admin/firestore";
 import { afterAll, afterEach, beforeAll, describe, expect, type RunnerTestCase, test } from "vitest";
-import { CLI, startProgram } from "../../testkit/cli.ts";
 import { IF_LATE, slowness } from "../../testkit/slowness.ts";
 import { type FaultEnvironment, startFaultEnvironment } from "../faults/environment.ts";
 import { combineFaults, disturbDelivery, killInstances } from "../faults/faults.ts";
 import type { Load } from "./load.ts";
 import { Network } from "./network.ts";
-import { databaseOf, listOf, parametersOf, REGIONS, type Region } from "./regions.ts";
+import { databaseOf, REGIONS, type Region } from "./regions.ts";
 
 const SECOND = 1_000;
 const network = new Network();
@@ -33,7 +32,7 @@ beforeAll(async () => {
     return load;
   };
   // Starts the functions.
-  await countIn(REGIONS, startLoad("views:opening"), 2 * SECOND, 5);
+  await countInAll(startLoad("views:opening"), 2 * SECOND, 5);
 }, 180_000);
 afterEach(() => {
   // A failed test leaves them behind.
@@ -46,22 +45,17 @@ afterAll(async () => {
 }, 60_000);
 
 /** Counts until it is acknowledged. @returns seconds from then until all regions were exact */
-async function countIn(
-  regions: readonly Region[],
-  load: Load,
-  duration: number,
-  ...rates: [web: number, server?: number]
-): Promise<number> {
-  for (const region of regions) load.start(region, ...rates);
+async function countInAll(load: Load, duration: number, ...rates: [web: number, server?: number]): Promise<number> {
+  for (const region of REGIONS) load.start(region, ...rates);
   await sleep(duration);
   await load.stop();
-  return await load.untilExact(regions);
+  return await load.untilExact();
 }
 
 /** What each region shows never exceeds what was counted, and never steps back. In the end it is exact. */
-function expectExact(load: Load, regions: readonly Region[] = REGIONS): void {
+function expectExact(load: Load): void {
   load.close();
-  expect(load.shown(regions)).toEqual(regions.map(() => load.made));
+  expect(load.shown()).toEqual(REGIONS.map(() => load.made));
   for (const region of REGIONS) {
     const totals = load.seen[region].map(({ total }) => total);
     expect(totals).toEqual([...totals].sort((a, b) => a - b));
@@ -72,14 +66,7 @@ function expectExact(load: Load, regions: readonly Region[] = REGIONS): void {
 /** Which try of a test this is, from 1. */
 const tryOf = ({ result }: Readonly<RunnerTestCase>) => 1 + (result?.retryCount ?? 0);
 
-/** Replaces the functions by some that know of these regions, as a deployment does, with an outage in between. */
-async function deploy(members: readonly Region[]): Promise<void> {
-  for (const region of members) environment.functions.configure(region, parametersOf(region, members));
-  await environment.functions.kill();
-  await environment.startFunctions();
-}
-
-// The first two have more tries if they are late, each with less load: the machine may stall for a second.
+// They have more tries if they are late, each with less load: the machine may stall for a second.
 describe("three regions", () => {
   test("show the exact sum within 7 s of the last acknowledgement, never more, and never step back", {
     retry: IF_LATE,
@@ -88,7 +75,7 @@ describe("three regions", () => {
     // Two idle cores acknowledge about 100 a second of web clients in all. A server's share their commits.
     const slow = await slowness();
     const pace = slow * tryOf(task);
-    const exactAfter = await countIn(REGIONS, load, 30 * SECOND, 10 / pace, 90 / pace);
+    const exactAfter = await countInAll(load, 30 * SECOND, 10 / pace, 90 / pace);
     console.log(
       `${load.made} increments: exact in all regions ${exactAfter.toFixed(2)} s after the last acknowledgement`,
     );
@@ -123,37 +110,5 @@ describe("three regions", () => {
     expect(exactAfter).toBeLessThan(9 * slow);
     // Clients notice nothing of other regions.
     expect(load.slowest).toBeLessThan(5 * SECOND * slow);
-  });
-
-  test("one of which joins and one leaves, under load, are exact", async () => {
-    const [us, eu, asia] = REGIONS;
-    await deploy([us, eu]);
-    const idle = startLoad("views:idle");
-    await countIn([us, eu], idle, 2 * SECOND, 10);
-    const load = startLoad("views:members");
-    load.start(us, 10);
-    load.start(eu, 10);
-    await sleep(3 * SECOND);
-
-    await deploy([us, eu, asia]);
-    load.start(asia, 10);
-    for (const region of [us, eu]) {
-      const options = ["--database", databaseOf(region), "--regions", listOf([us, eu, asia])];
-      const exchange = startProgram(process.execPath, [CLI, "exchange", "--group", "views", ...options]);
-      expect(await exchange.ended).toMatchObject({ exitCode: 0 });
-    }
-    await sleep(3 * SECOND);
-    await idle.untilExact();
-    expectExact(idle);
-
-    await load.stop(eu);
-    const counted = load.made;
-    await sleep(5 * SECOND);
-    await deploy([us, asia]);
-    await sleep(5 * SECOND);
-    await load.stop();
-    expect(load.made).toBeGreaterThan(counted);
-    await load.untilExact([us, asia]);
-    expectExact(load, [us, asia]);
   });
 });

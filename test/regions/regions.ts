@@ -12,15 +12,10 @@ export function roundTrip(from: Region, to: Region): number {
   return ROUND_TRIPS[[from, to].sort().join(" ")] as number;
 }
 
-/** The parameters of a region's functions. @param members  all regions that they know of */
-export function parametersOf(region: Region, members: readonly Region[] = REGIONS): Record<string, string> {
-  return { DATABASE_ID: databaseOf(region), REGIONS: listOf(members) };
-}
-
 /** Such as `us=(default),eu=tally-eu`. */
-export function listOf(members: readonly Region[]): string {
-  return members.map((one) => `${one}=${databaseOf(one)}`).join();
-}
+const LIST = REGIONS.map((one) => `${one}=${databaseOf(one)}`).join();
 
-/** A codebase of functions for each region. */
-export const CODEBASES = Object.fromEntries(REGIONS.map((region) => [region, parametersOf(region)]));
+/** A codebase of functions for each region, and its parameters. */
+export const CODEBASES = Object.fromEntries(
+  REGIONS.map((region) => [region, { DATABASE_ID: databaseOf(region), REGIONS: LIST }]),
+);

@@ -17,6 +17,7 @@ import {
   merge,
   NOW,
   nonce,
+  remove,
   set,
   unlike,
   window,
@@ -165,10 +166,13 @@ describe.concurrent("the document of an open counter", () => {
   test.each(["stock", "tickets", "votes", "other"])("is not created in the group %s", async (group) => {
     for (const user of [null, "alice"]) await refuses(user, directIncrement(newCounter(group)));
     await refuses("alice", ...like(newCounter(group), "alice", "direct"));
+    const counter = newCounter(group);
+    const [take] = like(counter, "alice", "direct", { by: -1 }) as [Write, Write];
+    await refuses("alice", take, directIncrement(counter, 0, { by: -1 }));
   });
 
   test("is not created with a control character in its id", async () => {
-    await refuses(null, directIncrement("counters/a\nb"));
+    await refuses(null, directIncrement("counters/views:a\nb"));
   });
 
   test("takes no increment beyond 2^53, of the total or of the direct count", async () => {
@@ -227,6 +231,7 @@ describe.concurrent("a like in the counter document", () => {
     const counter = newCounter("likes");
     const inShard = unlike(counter, "alice", "0");
     await accepts("alice", ...like(counter, "alice", "direct"));
+    await refuses("alice", remove(`${counter}/tallyEntries/alice`));
     const decrement = directIncrement(counter, 0, { by: -1 });
     await refuses("alice", ...inShard, decrement);
     for (const shard of ["1", "7"]) await refuses("alice", ...unlike(counter, "alice", shard).reverse());

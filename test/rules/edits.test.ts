@@ -49,31 +49,6 @@ describe.concurrent("a careless edit of the rules", () => {
     expect(await none.commit(null, [increment("counters/likes:x/shards/0")])).toBe(REFUSED);
     expect(await none.commit("alice", like("counters/likes:x", "alice"))).toBe(REFUSED);
   });
-
-  test("that is made beside functions of the app with the same names changes nothing of the counters", async () => {
-    const names = [
-      "mayRead",
-      "isOperator",
-      "groupOf",
-      "isOwn",
-      "isOpen",
-      "isEntry",
-      "isUse",
-      "isBounded",
-      "hasEntries",
-    ];
-    const own = names.map((name) => `    function ${name}(x) { return x == 'own'; }\n`).join("");
-    const notes = `    match /notes/{note} { allow read: if ${names.map((name) => `${name}(note)`).join(" && ")}; }\n`;
-    const both = await withRules(RULES.replace(/^ {4}match \/counters/m, (match) => own + notes + match));
-    expect(await both.call(null, "GET", "notes/own")).toMatchObject({ status: 404 });
-    expect(await both.call(null, "GET", "notes/other")).toMatchObject({ status: REFUSED });
-    expect(await both.commit(null, [increment("counters/views:x/shards/0")])).toBe(ACCEPTED);
-    expect(await both.commit(null, [increment("counters/own/shards/0")])).toBe(REFUSED);
-    expect(await both.commit("alice", like("counters/likes:x", "alice"))).toBe(ACCEPTED);
-    const others = await withRules(RULES.replace(/(?=^ {2}\}\n\}\n$)/m, () => own + notes));
-    expect(await others.call(null, "GET", "notes/own")).toMatchObject({ status: 404 });
-    expect(await others.commit(null, [increment("counters/views:x/shards/0")])).toBe(ACCEPTED);
-  });
 });
 
 describe.concurrent("the edits that docs/security.md advises:", () => {

@@ -12,7 +12,6 @@ import { calmScenarioOf } from "./scenario/calmScenarioOf.ts";
 import { failingScenarioOf } from "./scenario/failingScenarioOf.ts";
 import type { Scenario } from "./scenario/scenario.ts";
 import { scenarioOf } from "./scenario/scenarioOf.ts";
-import { watchScenarioOf } from "./scenario/watchScenarioOf.ts";
 import { worstKindOf, worstScenarioOf } from "./scenario/worstScenarioOf.ts";
 import { type Options, type Outcome, simulate } from "./simulate.ts";
 import { simulateUsers, usersAtRest, usersScenarioOf } from "./users.ts";
@@ -24,13 +23,11 @@ export {
   FAULTS,
   minimize,
   mutations,
-  regionsScenarioOf,
   replayingLate,
   run,
   STEPS as FAILING_STEPS,
   scenarioOf,
   simulate,
-  simulateRegions,
   simulateWorld,
   usersAtRest,
 };
@@ -39,7 +36,6 @@ export {
 const SCENARIOS = {
   "one database": scenarioOf,
   failing: failingScenarioOf,
-  watches: watchScenarioOf,
   worst: worstScenarioOf,
   adopted: adoptedScenarioOf,
   calm: calmScenarioOf,
@@ -49,7 +45,7 @@ const SCENARIOS = {
 function simulateWorld(world: World = "one database", seed: number, options: Options): Promise<Outcome> {
   if (world === "users") return simulateUsers(usersScenarioOf(seed), options);
   if (world === "regions") return simulateRegions(regionsScenarioOf(seed), options);
-  return simulate(SCENARIOS[world](seed), { ...options, isWatched: world === "watches" });
+  return simulate(SCENARIOS[world](seed), options);
 }
 
 export interface SeedRange {

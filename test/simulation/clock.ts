@@ -39,7 +39,7 @@ export function simulatedRandom(): number {
 }
 
 export function simulatedTimeout<T extends unknown[]>(run: (...args: T) => void, millis = 0, ...args: T): Event {
-  return scheduler.after((planted.timer?.(millis) ?? millis) * 1_000, () => run(...args));
+  return scheduler.after(millis * 1_000, () => run(...args));
 }
 
 export function simulatedClear(timer: Event | undefined): void {

@@ -6,8 +6,8 @@ import type { Firestore as RealFirestore } from "firebase-admin/firestore";
 import type { Functions } from "firebase-admin/functions";
 import type { Backend } from "../../functions/src/counter/backend.ts";
 import type { CounterTask } from "../../functions/src/counter/cause.ts";
+import { ALL_FEATURES } from "../../functions/src/deploy/allFeatures.ts";
 import { FUNCTIONS } from "../../functions/src/deploy/functions.ts";
-import { PARTS } from "../../functions/src/deploy/parts.ts";
 import { cloudTasks } from "../../functions/src/deploy/queue.ts";
 import { runSweep } from "../../functions/src/deploy/runSweep.ts";
 import { runTask } from "../../functions/src/deploy/runTask.ts";
@@ -245,7 +245,7 @@ export class CloudFunctions {
       backend,
       firestore: modelled,
       handlers: new Map(
-        PARTS.flatMap(({ onDocument = {} }) => Object.entries(onDocument)).map(([name, create]) => [
+        ALL_FEATURES.flatMap(({ onDocument = {} }) => Object.entries(onDocument)).map(([name, create]) => [
           name,
           create(backend),
         ]),
@@ -287,7 +287,6 @@ export class CloudFunctions {
   }
 }
 
-/** The handling of an event by an instance. */
 /** Whether a path is that of a pattern, such as `counters/{id}/shards/0`. */
 function isMatch(pattern: string, path: string): boolean {
   let regex = regexes.get(pattern);

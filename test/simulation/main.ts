@@ -1,34 +1,18 @@
-/**
- * The command line of the simulator.
- *
- *     npm run simulate:faults -- --seeds 1000000          # seeds 1, 2, 3, … on every core
- *     npm run simulate:faults -- --seed 4711              # this one alone, with its history
- *     npm run simulate:faults -- --regions --seeds 100000 # several databases instead of one
- *     npm run simulate:faults -- --watches --seeds 100000 # clients that watch what they count
- *     npm run simulate:faults -- --failing --seeds 100000 # a step that fails for long
- *     npm run simulate:faults -- --worst --seeds 100000   # one kind of fault at its worst: how late totals are
- *     npm run simulate:faults -- --adopted --seeds 100000 # a counter that old apps write
- *     npm run simulate:faults -- --calm --seeds 100000    # calm counters, whose increments go to their documents
- *     npm run simulate:faults -- --mutation "fold without the precondition"
- */
+/** The command line of the simulator: see its usage. Seeds run on every core; a single one prints its history. */
 import { parseArgs } from "node:util";
 import cliProgress from "cli-progress";
 import { percentile } from "../../testkit/statistics.ts";
 import type * as Entry from "./bundleEntry.ts";
+import { OTHER_WORLDS } from "./mutations/mutation.ts";
 import { mutations } from "./mutations.ts";
 import { type Build, buildSimulation, runSeeds } from "./run.ts";
 
+const WORLDS = Object.keys(OTHER_WORLDS) as (keyof typeof OTHER_WORLDS)[];
 const USAGE = `Usage: npm run simulate:faults -- [options]
 
   --seeds N           number of seeds to run (default: 10000)
   --seed S            first seed; without --seeds, runs this seed alone and prints its history
-  --regions           several regions instead of one database
-  --watches           web clients watch what they count
-  --adopted           old apps write a counter that was made by hand
-  --calm              calm counters, whose increments go to their documents
-  --users             what tabs show to users who sign in and out, reload, and go offline
-  --failing           one step of the functions, such as folds, fails for long
-  --worst             one kind of fault in each run, as often as it can be; prints how late totals were
+${WORLDS.map((world) => `  --${world.padEnd(18)}${OTHER_WORLDS[world]}`).join("\n")}
   --mutation "NAME"   runs the code with a mutation of test/simulation/mutations
   --help              prints this help`;
 
@@ -45,31 +29,20 @@ if (![first, count].every((number) => Number.isSafeInteger(number) && number > 0
 if (mutation !== undefined && !mutations[mutation]) exitWithUsage(`Unknown mutation "${mutation}".`);
 
 const build = await buildSimulation();
-const chosenWorld = (["regions", "watches", "failing", "worst", "adopted", "calm", "users"] as const).find(
-  (one) => values[one],
-);
-const world = chosenWorld ?? mutations[mutation ?? ""]?.world ?? "one database";
+const world = WORLDS.find((one) => values[one]) ?? mutations[mutation ?? ""]?.world ?? "one database";
 const isSingle = values.seed !== undefined && values.seeds === undefined;
 process.exitCode = (isSingle ? await show(build, first) : await search(build)) ? 1 : 0;
 build.remove();
 
 function readOptions() {
+  const text = { type: "string" } as const;
+  const flag = { type: "boolean" } as const;
+  const worlds = Object.fromEntries(WORLDS.map((world) => [world, flag])) as Record<
+    (typeof WORLDS)[number],
+    typeof flag
+  >;
   try {
-    return parseArgs({
-      options: {
-        seeds: { type: "string" },
-        seed: { type: "string" },
-        mutation: { type: "string" },
-        regions: { type: "boolean" },
-        watches: { type: "boolean" },
-        failing: { type: "boolean" },
-        worst: { type: "boolean" },
-        adopted: { type: "boolean" },
-        calm: { type: "boolean" },
-        users: { type: "boolean" },
-        help: { type: "boolean" },
-      },
-    }).values;
+    return parseArgs({ options: { ...worlds, seeds: text, seed: text, mutation: text, help: flag } }).values;
   } catch (error) {
     return exitWithUsage((error as Error).message);
   }

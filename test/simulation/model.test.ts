@@ -79,8 +79,8 @@ test("an event above 512 kB is lost, a smaller one is not", async () => {
   for (const [shard, bytes] of Object.entries({ small: 500_000, large: 520_000 })) {
     await complete(network, server.doc(`counters/a/shards/${shard}`).set({ bytes: new Uint8Array(bytes) }), 1e6);
   }
-  expect(lines).toContain("event small: begins");
-  expect(lines).not.toContain("event large: begins");
+  expect(lines).toContain("event shardcreated counters/a/shards/small: begins");
+  expect(lines).not.toContain("event shardcreated counters/a/shards/large: begins");
   expect(functions.injected).toEqual({ "events too large": 1 });
 });
 

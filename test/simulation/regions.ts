@@ -14,8 +14,8 @@ import { startClock } from "./clock.ts";
 import { CloudFunctions } from "./cloudFunctions.ts";
 import { FAULTS, type Fault, Faults } from "./faults.ts";
 import * as log from "./functionsSdk.ts";
-import { Database } from "./model/database.ts";
-import { type Commit, Connection, type Network } from "./model/network.ts";
+import { connect, createNetwork } from "./model/createNetwork.ts";
+import type { Commit, Network } from "./model/network.ts";
 import { FieldValue, type Micros } from "./model/values.ts";
 import { plant } from "./mutations/mutation.ts";
 import { Violation } from "./oracle/violation.ts";
@@ -167,23 +167,15 @@ export async function simulateRegions(
   startClock(scheduler, seed, faults);
   const links: LinkFaults[] = [];
 
-  const networks = new Map<string, Network>(
-    names.map((name) => [
-      name,
-      {
-        scheduler,
-        database: new Database(),
-        faults,
-        snapshotLag: scenario.snapshotLag,
-        index: "ready",
-        onRead: () => {},
-        listeners: new Set(),
-        onTransaction: () => {},
-        log: (process, text) => record(`${name} ${process.name}`, text),
-        onCommit: (commit) => observe(name, commit),
-      },
-    ]),
-  );
+  const networkOf = (name: string) =>
+    createNetwork({
+      scheduler,
+      faults,
+      snapshotLag: scenario.snapshotLag,
+      log: (process, text) => record(`${name} ${process.name}`, text),
+      onCommit: (commit) => observe(name, commit),
+    });
+  const networks = new Map(names.map((name) => [name, networkOf(name)]));
   let members = joinsAt === undefined ? names : names.slice(0, -1);
   /** Regions that are about to join or leave. */
   let unfinished = 0;
@@ -314,14 +306,14 @@ export async function simulateRegions(
   function write(network: Network, { counter, shard }: { counter: string; shard: number }): void {
     const path = `counters/${counter}/shards/${shard}`;
     const data = { shard: `${shard}`, count: FieldValue.increment(1), writes: FieldValue.increment(1) };
-    new Connection(network, new Process("writer", seed)).commit([{ path, kind: "merge", data }]);
+    connect(network, "writer", seed).commit([{ path, kind: "merge", data }]);
   }
 
   function visit(network: Network, { counter, visitor }: { counter: string; visitor: number }): void {
     const hash = createHash("sha256").update(`${visitor}`).digest("hex").slice(0, VISITOR_HASH_DIGITS);
     const path = `${uniquesPath(`counters/${counter}`)}/${hash[0]}`;
     const data = { visitors: FieldValue.arrayUnion(hash) };
-    new Connection(network, new Process("visitor", seed)).commit([{ path, kind: "merge", data }]);
+    connect(network, "visitor", seed).commit([{ path, kind: "merge", data }]);
   }
 
   /** What a region shows never exceeds what all have counted, and never steps back. */

@@ -11,9 +11,8 @@ import { CloudFunctions } from "./cloudFunctions.ts";
 import { FAILING_STEPS } from "./failingSteps.ts";
 import { Faults } from "./faults.ts";
 import * as log from "./functionsSdk.ts";
-import { Database } from "./model/database.ts";
+import { createNetwork } from "./model/createNetwork.ts";
 import { setDirectPolicy } from "./model/directRules.ts";
-import type { Network } from "./model/network.ts";
 import type { Micros } from "./model/values.ts";
 import { type Mutation, plant } from "./mutations/mutation.ts";
 import { isCounter, Oracle } from "./oracle/oracle.ts";
@@ -51,14 +50,9 @@ export interface Outcome {
 export interface Options {
   readonly keepHistory?: boolean;
   readonly mutation?: Mutation | undefined;
-  /** Whether web clients watch the counters that they increment. */
-  readonly isWatched?: boolean;
 }
 
-export async function simulate(
-  scenario: Scenario,
-  { keepHistory = false, mutation, isWatched = false }: Options = {},
-): Promise<Outcome> {
+export async function simulate(scenario: Scenario, { keepHistory = false, mutation }: Options = {}): Promise<Outcome> {
   plant(mutation);
   const { seed, config, actions } = scenario;
   const scheduler = new Scheduler(START);
@@ -80,9 +74,8 @@ export async function simulate(
   };
   const failures: Record<string, number> = {};
   const counts = { commits: 0, publishes: 0, reads: 0 };
-  const network: Network = {
+  const network = createNetwork({
     scheduler,
-    database: new Database(),
     faults,
     snapshotLag: scenario.snapshotLag,
     index: scenario.index,
@@ -101,16 +94,15 @@ export async function simulate(
       oracle.onCommit(commit);
       functions.onCommit(commit);
     },
-    listeners: new Set(),
     onRead: (_process, documents) => {
       counts.reads += documents;
     },
     onTransaction: (process, paths) => oracle.onTransaction(process, paths),
     log: (process, text) => record(process.name, text),
-  };
+  });
   const onInstance = (process: Process) => oracle.setIntent(process, { kind: "none" });
   const functions = new CloudFunctions(network, scenario, onInstance);
-  const callers = createCallers(network, oracle, seed, isWatched);
+  const callers = createCallers(network, oracle, seed);
   log.logTo((message, data) => {
     // Lines without data are logged once for each process, and all runs share one process.
     if (message === LEFT_OUT) oracle.leftOut((data as { counter: string }).counter);

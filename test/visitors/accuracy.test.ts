@@ -1,20 +1,10 @@
-/** The error of the estimate, over 1,000 seeded runs for each number of visitors. */
+/** The error of the estimate, over 1,000 seeded runs for each number of visitors. Up to 1,536 it is exact: `core/src/sketch.test.ts`. */
 import { describe, expect, test } from "vitest";
 import { Sketch } from "../../core/src/index.ts";
 import { type Random, randomFor } from "../../core/testing/random.ts";
 
 const RUNS = 1_000;
 const REGISTERS = 16_384;
-
-/** A random hash. */
-function hash(random: Random): string {
-  const digits = () =>
-    random
-      .integer(0, 2 ** 32 - 1)
-      .toString(16)
-      .padStart(8, "0");
-  return digits() + digits();
-}
 
 /** The greatest rank of `visitors` random ones: by the inverse of its distribution, (1 − 2^−k)^visitors. */
 function greatestRank(visitors: number, random: Random): number {
@@ -46,10 +36,10 @@ function manyVisitors(expected: number, random: Random): Visitors {
 }
 
 /** A sketch of them: one visitor for each register, with its rank. */
-function sketchOf(...sets: readonly Visitors[]): Sketch {
+function sketchOf({ ranks }: Visitors): Sketch {
   const bytes = new Uint8Array((REGISTERS * 6) / 8);
   for (let register = 0; register < REGISTERS; register++) {
-    const rank = Math.max(...sets.map(({ ranks }) => ranks[register] as number));
+    const rank = ranks[register] as number;
     for (let bit = 0; bit < 6; bit++) {
       const at = 6 * register + bit;
       if ((rank >> (5 - bit)) & 1) bytes[at >> 3] = (bytes[at >> 3] as number) | (128 >> (at & 7));
@@ -77,15 +67,6 @@ const runs = (name: string, run: (random: Random) => number) =>
   Array.from({ length: RUNS }, (_, seed) => run(randomFor(seed, name)));
 
 describe("the estimate", { timeout: 120_000 }, () => {
-  test.each([1, 10, 100, 1_000])("of %i visitors is exact", (count) => {
-    const estimates = runs("few", (random) => {
-      const sketch = new Sketch();
-      for (let i = 0; i < count; i++) sketch.add(hash(random));
-      return Math.round(sketch.estimate());
-    });
-    expect(new Set(estimates)).toEqual(new Set([count]));
-  });
-
   test("of 10,000 visitors is unbiased", () => {
     const errors = runs("ten thousand", (random) => {
       const ranks = new Uint8Array(REGISTERS);
@@ -104,21 +85,5 @@ describe("the estimate", { timeout: 120_000 }, () => {
       return errorOf(sketchOf(visitors), visitors.count);
     });
     expectAccurate(`${expected} visitors`, errors);
-  });
-
-  test("of the union of three overlapping sets is as good", () => {
-    const errors = runs("union", (random) => {
-      // In one set alone, in two, in all.
-      const [a, b, c, ab, bc, ca, abc] = [4e5, 3e5, 2e5, 2e5, 2e5, 2e5, 2e5].map((size) => manyVisitors(size, random));
-      const parts = [a, b, c, ab, bc, ca, abc] as readonly Visitors[];
-      const union = sketchOf(a as Visitors, ab as Visitors, ca as Visitors, abc as Visitors);
-      union.merge(sketchOf(b as Visitors, ab as Visitors, bc as Visitors, abc as Visitors));
-      union.merge(sketchOf(c as Visitors, bc as Visitors, ca as Visitors, abc as Visitors));
-      return errorOf(
-        union,
-        parts.reduce((sum, { count }) => sum + count, 0),
-      );
-    });
-    expectAccurate("a union of three sets", errors);
   });
 });

@@ -20,8 +20,6 @@ export interface EmulatorOptions {
   functionsFirestore?: (firestore: string) => Promise<string>;
   /** `host:port` to which Firestore sends its events. The emulators' own functions then run neither for events nor by schedule. */
   eventsTo?: string;
-  /** Only for the packaging `hosted`: `host:port` to which the functions send their tasks. */
-  tasksTo?: string;
   /** Interrupts the start and stops what has been started. */
   signal?: AbortSignal;
   /** The project to run, if the caller needs its addresses beforehand; otherwise one is created. */
@@ -33,8 +31,6 @@ export interface Emulators {
   readonly addresses: Readonly<Record<string, string>>;
   /** The variables by which commands find the emulators: `FIRESTORE_EMULATOR_HOST`, `GCLOUD_PROJECT` and so on. */
   readonly env: Record<string, string>;
-  /** Kills the functions, and starts them again. Only for the packaging `hosted`. */
-  restartFunctions?(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -77,15 +73,10 @@ export async function startEmulators(options: EmulatorOptions): Promise<Emulator
       // Otherwise the Admin SDK looks for credentials over the network for a second, and warns.
       METADATA_SERVER_DETECTION: "none",
     };
-    const tasksTo = options.tasksTo && { TALLY_TASKS_TO: options.tasksTo };
-    const hosted = isHosted
-      ? await hostFunctions(options.hosts ?? 1, params, { ...env, ...tasksTo }, folder)
-      : undefined;
-    const restartFunctions = hosted && { restartFunctions: hosted.restart };
+    const hosted = isHosted ? await hostFunctions(options.hosts ?? 1, params, env, folder) : undefined;
     return {
       addresses,
       env,
-      ...restartFunctions,
       stop: () => Promise.all([firebase.stop(), hosted?.stop()]).then(remove, remove),
     };
   } catch (error) {

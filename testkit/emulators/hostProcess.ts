@@ -35,9 +35,6 @@ interface Endpoint {
 // biome-ignore lint/suspicious/noExplicitAny: handlers of events and of requests
 type DeployedFunction = ((...args: any[]) => unknown) & { readonly __endpoint: Endpoint };
 
-// Queues are registered with the emulator itself.
-if (process.env.TALLY_TASKS_TO) process.env.CLOUD_TASKS_EMULATOR_HOST = process.env.TALLY_TASKS_TO;
-
 // With the port: names of built files are no part of the sources that are type-checked.
 const built = new URL("../../functions/lib/index.js", import.meta.url).href;
 const { tally } = (await import(built)) as { tally: Readonly<Record<string, DeployedFunction>> };
@@ -71,8 +68,7 @@ const listener: RequestListener = async (request, response) => {
 };
 
 const server = createServer(listener).listen(0, "127.0.0.1", async () => {
-  const isRegistered = process.env.TALLY_REGISTERED !== undefined;
-  if (!isRegistered) await Promise.all(deployedFunctions.map(([name, { __endpoint }]) => register(name, __endpoint)));
+  await Promise.all(deployedFunctions.map(([name, { __endpoint }]) => register(name, __endpoint)));
   process.send?.({ port: (server.address() as AddressInfo).port });
 });
 // It ends with the process that started it.

@@ -12,19 +12,13 @@ import { openSync, readFileSync } from "node:fs";
 import { Agent, createServer, request, type Server } from "node:http";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
-import { DEFAULT_PARAMETERS } from "../../functions/src/deploy/parameters.ts";
+import { COUNTING_DEFAULTS } from "../../functions/src/deploy/parameters.ts";
 import { logOfHost, projectOfHost } from "./hosts.ts";
 
 const HOST_PROCESS = fileURLToPath(new URL("hostProcess.ts", import.meta.url));
 
 /** Calls a path of the functions: an event's trigger, or an HTTP function. The project is its second or its first part. */
 const PROJECT_IN_PATH = /^\/(?:functions\/projects\/)?([^/]+)\//;
-
-export interface HostedFunctions {
-  /** `kill -9` of all hosts, in the middle of what they do, and a start of new ones. */
-  restart(): Promise<void>;
-  stop(): Promise<void>;
-}
 
 /**
  * Starts the hosts, and resolves when their triggers are registered.
@@ -39,22 +33,19 @@ export async function hostFunctions(
   params: Record<string, string>,
   env: Record<string, string>,
   folder: string,
-): Promise<HostedFunctions> {
+): Promise<{ stop(): Promise<void> }> {
   const ports = new Map<string, number>();
   const router = await startRouter(portOf(env.TALLY_FUNCTIONS_HOST), ports);
   const tasks = await startTasks(portOf(env.CLOUD_TASKS_EMULATOR_HOST));
-  let hosts: ChildProcess[] = [];
-  const registered = new Set<string>();
+  const hosts: ChildProcess[] = [];
   const start = async (project: string) => {
     const log = openSync(logOfHost(folder, project), "a");
     const host = spawn(process.execPath, [HOST_PROCESS], {
       stdio: ["ignore", log, log, "ipc"],
       env: {
-        ...{ ...process.env, ...env, ...DEFAULT_PARAMETERS, ...params },
+        ...{ ...process.env, ...env, ...COUNTING_DEFAULTS, ...params },
         ...{ GCLOUD_PROJECT: project, FUNCTIONS_EMULATOR: "true", LOCATION: "us-central1" },
         FIREBASE_CONFIG: JSON.stringify({ projectId: project }),
-        // A trigger that is registered anew may miss events.
-        ...(registered.has(project) && { TALLY_REGISTERED: "yes" }),
       },
     });
     hosts.push(host);
@@ -62,29 +53,19 @@ export async function hostFunctions(
     const { port } = (started ?? {}) as { port?: number };
     if (!port) throw new Error(`The functions did not start:\n${readFileSync(logOfHost(folder, project), "utf8")}`);
     ports.set(project, port);
-    registered.add(project);
-  };
-  const startAll = () => Promise.all(Array.from({ length: count }, (_, index) => start(projectOfHost(index + 1))));
-  const kill = () => {
-    for (const host of hosts) host.kill("SIGKILL");
-    hosts = [];
-  };
-  const restart = async () => {
-    kill();
-    await startAll();
   };
   const stop = async () => {
-    kill();
+    for (const host of hosts) host.kill("SIGKILL");
     router.close().closeAllConnections();
     await tasks.stop();
   };
   try {
-    await startAll();
+    await Promise.all(Array.from({ length: count }, (_, index) => start(projectOfHost(index + 1))));
   } catch (error) {
     await stop();
     throw error;
   }
-  return { restart, stop };
+  return { stop };
 }
 
 const portOf = (address = "") => Number(address.split(":")[1]);

@@ -31,8 +31,6 @@ export interface Project {
   /** Where each emulator is to listen, `host:port` by name. */
   readonly addresses: Readonly<Record<string, string>>;
   readonly kit?: InstalledKit | undefined;
-  /** Replaces the further parameters of a codebase. Functions that start later have them. */
-  configure(codebase: string, params: Record<string, string>): void;
   remove(): void;
 }
 
@@ -86,8 +84,6 @@ export async function createProject(
     mkdirSync(dirname(join(folder, file)), { recursive: true });
     writeFileSync(join(folder, file), text);
   };
-  const configure = (prefix: string, more: Record<string, string>) =>
-    write(`${prefix}/.env`, [...env, ...linesOf(more)].join(""));
   const save = () => write("firebase.json", JSON.stringify(config, null, 2));
   delete config.functions;
   if (packaging === "plain" && codebases) {
@@ -97,7 +93,8 @@ export async function createProject(
       prefix,
       configDir: prefix,
     }));
-    for (const [prefix, more] of Object.entries(codebases)) configure(prefix, more);
+    for (const [prefix, more] of Object.entries(codebases))
+      write(`${prefix}/.env`, [...env, ...linesOf(more)].join(""));
   } else if (packaging === "plain") {
     config.functions = [{ ...codebase, configDir: "params" }];
     write("params/.env", env.join(""));
@@ -112,7 +109,7 @@ export async function createProject(
   // It precedes the file of the answers.
   if (kit) writeFileSync(join(kit.configFolder, ".env.local"), env.join(""));
   const remove = () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
-  return { folder, addresses, kit, configure, remove };
+  return { folder, addresses, kit, remove };
 }
 
 /** Adds the emulators to the page's content security policy, which names Google's servers alone. */

@@ -7,9 +7,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { parseArgs } from "node:util";
+import { PARAMETERS } from "../../functions/src/deploy/parameters.ts";
 import { delayingProxy } from "../tcpProxy.ts";
 import { type EmulatorOptions, type Emulators, startEmulators } from "./emulators.ts";
-import { parametersOf } from "./parameters.ts";
 import { PACKAGINGS, type Packaging } from "./project.ts";
 import { MissingRequirement } from "./requirements.ts";
 
@@ -46,9 +46,11 @@ function readArguments(): { options: EmulatorOptions; latency: number; command: 
   if (!isPackaging(values.as)) return refuse(`--as ${values.as}: it is one of ${PACKAGINGS.join(", ")}.`);
   if (!(Number(values.hosts) >= 1)) refuse(`--hosts ${values.hosts}: it is a number of processes.`);
   if (!(latency >= 0)) refuse(`--latency ${values.latency}: it is a number of milliseconds.`);
-  const { names, declaredIn } = parametersOf(values.as);
+  const isExtension = values.as.startsWith("extension");
   for (const [name = "", value] of params) {
-    if (!names.includes(name)) refuse(`--param ${name}: ${declaredIn} has no such parameter.`);
+    const parameter = PARAMETERS[name];
+    if (!parameter || (isExtension && parameter.isNotInExtension))
+      refuse(`--param ${name}: there is no such parameter.`);
     if (!value) refuse(`--param ${name}: give it a value, ${name}=VALUE.`);
   }
   return {

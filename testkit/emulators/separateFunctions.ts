@@ -8,10 +8,10 @@
 import { join } from "node:path";
 import { overrideWorkerAddresses, type WorkerAddresses } from "./addressOverrides.ts";
 import { type Firebase, startFirebase } from "./firebase.ts";
-import { createProject, type Packaging, type Project, type ProjectOptions } from "./project.ts";
+import { createProject, type Packaging, type ProjectOptions } from "./project.ts";
 import { emulatorEnvironment } from "./requirements.ts";
 
-export interface SeparateFunctions extends Pick<Project, "configure"> {
+export interface SeparateFunctions {
   /** `host:port` at which they take events and tasks while they run. */
   readonly address: string;
   /** The file of their output. */
@@ -31,7 +31,7 @@ export async function startSeparateFunctions(
   params: Record<string, string>,
   options?: ProjectOptions,
 ): Promise<SeparateFunctions> {
-  const { folder, addresses, configure, remove } = await createProject(packaging, params, options);
+  const { folder, addresses, remove } = await createProject(packaging, params, options);
   // An extension is loaded only beside emulators of all that triggers it. Its workers see others.
   const only = ["functions", ...(packaging.startsWith("extension") ? ["extensions", "firestore", "pubsub"] : [])];
   const environment = emulatorEnvironment(folder);
@@ -40,7 +40,6 @@ export async function startSeparateFunctions(
   return {
     address: addresses.functions as string,
     log,
-    configure,
     instances: () => firebase?.children() ?? [],
     async kill() {
       await firebase?.kill();

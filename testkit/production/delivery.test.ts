@@ -1,7 +1,7 @@
 /** Events, tasks and their retries. */
 import { expect, test } from "vitest";
 import { randomFor } from "../../core/testing/random.ts";
-import { RETRY_CONFIG } from "../../functions/src/deploy/tasks.ts";
+import { RETRY_CONFIG } from "../../functions/src/deploy/taskLimits.ts";
 import { eventBytes, eventDelays, isEventLost } from "./events.ts";
 import { EVENT_RETRIES, type Retries, retryAfter, TASK_RETRIES } from "./invocations.ts";
 import { TaskNames, taskDelays } from "./tasks.ts";

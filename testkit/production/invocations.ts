@@ -23,7 +23,7 @@ export interface Retries {
 /** "with an exponential backoff of between 10 and 600 seconds", for 24 hours (https://firebase.google.com/docs/functions/retries). */
 export const EVENT_RETRIES: Retries = { first: 10_000, longest: 600_000, lasts: 24 * 3_600_000 };
 
-/** What the queue of `functions/src/deploy/tasks.ts` asks Cloud Tasks for. */
+/** What the queue of `functions/src/deploy/taskLimits.ts` asks Cloud Tasks for. */
 export const TASK_RETRIES: Retries = { first: 1_000, longest: 900_000, attempts: 100 };
 
 /**

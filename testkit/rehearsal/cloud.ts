@@ -20,7 +20,6 @@ export interface CloudFunction {
     readonly maxInstanceRequestConcurrency?: number;
     readonly minInstanceCount?: number;
     readonly maxInstanceCount?: number;
-    readonly timeoutSeconds?: number;
     readonly serviceAccountEmail?: string;
     readonly environmentVariables?: Readonly<Record<string, string>>;
   };

@@ -32,10 +32,6 @@ const SERVICES = [
   ...[pubsub, artifactRegistry],
 ];
 
-/** The APIs that refuse every call until they are enabled, as far as a deployment needs them. */
-const TO_ENABLE =
-  /^(artifactregistry|cloudbuild|cloudfunctions|cloudscheduler|cloudtasks|eventarc|firestore|pubsub|run)\./;
-
 /** @returns the APIs of a project. A function: no network, no time. */
 export function fakeApis(cloud: Cloud): (request: ApiRequest) => ApiAnswer {
   const routes: readonly Route[] = [
@@ -60,13 +56,6 @@ export function fakeApis(cloud: Cloud): (request: ApiRequest) => ApiAnswer {
       failures.set(failure, times + 1);
       throw new ApiError(failure.status, failure.message);
     }
-    // https://cloud.google.com/service-usage/docs/enable-disable
-    if (cloud.scenario.apis === "none" && TO_ENABLE.test(host) && !cloud.enabledApis.has(host))
-      throw new ApiError(
-        403,
-        `${host} has not been used in this project before or it is disabled.`,
-        "SERVICE_DISABLED",
-      );
     const found = routes.find(
       (one) => one.method === method && (one.host === host || one.host === "*") && one.path.test(path),
     );

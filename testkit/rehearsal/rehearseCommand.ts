@@ -5,7 +5,7 @@
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { Command, Option } from "commander";
+import { Command } from "commander";
 import { databaseOf, type FirestoreEntry, firestoreEntries } from "../../cli/src/firestoreEntries.ts";
 import { readFirebaseJson } from "./firebaseJson.ts";
 import { DEFAULT_PROJECT, startRehearsal } from "./rehearsal.ts";
@@ -15,10 +15,7 @@ import { DEFAULT_SCENARIO, type Scenario } from "./scenario.ts";
 interface Options {
   readonly database: boolean;
   readonly databaseLocation?: string;
-  readonly databaseEdition?: "standard" | "enterprise";
-  readonly newProject?: boolean;
   readonly project: string;
-  readonly json?: boolean;
 }
 
 const INTERRUPTED = 130;
@@ -31,7 +28,6 @@ Examples:
   npm run rehearse -- ../shop --only functions:tally       with arguments of firebase deploy
   npm run rehearse -- ../shop --only functions --non-interactive --force
                                                            a command of CI as it is; without --non-interactive, both are added
-  npm run --silent rehearse -- ../shop --json              for programs
 
 The exit code is 1 if the deployment fails or anything looks wrong. A predeploy of the app runs as it does
 for you. Nothing else changes the folder, and nothing else reaches the network.`;
@@ -41,11 +37,8 @@ const program = new Command("npm run rehearse --")
   .argument("<folder>", "of the app, with firebase.json; its functions are installed, or a predeploy installs them")
   .argument("[arguments...]", "of firebase deploy (default: --only firestore,functions)")
   .option("--database-location <location>", "the databases exist there")
-  .addOption(new Option("--database-edition <edition>", "of the databases").choices(["standard", "enterprise"]))
   .option("--no-database", "no database exists yet")
-  .option("--new-project", "no API is enabled yet, which takes minutes")
   .option("-P, --project <id>", "for its .env.<project> and .firebaserc", DEFAULT_PROJECT)
-  .option("--json", "prints the report as JSON")
   .allowUnknownOption()
   .addHelpText("after", EXAMPLES)
   .parse();
@@ -66,8 +59,7 @@ async function main(): Promise<number> {
   });
   try {
     const report = await rehearsal.deploy(...args);
-    // What the CLI printed has been shown.
-    console.log(options.json ? JSON.stringify({ ...report, printed: undefined }, null, 2) : reportText(report));
+    console.log(reportText(report));
     return report.exitCode === 0 && report.problems.length === 0 ? 0 : 1;
   } catch (error) {
     if (!interruption.signal.aborted) throw error;
@@ -78,16 +70,15 @@ async function main(): Promise<number> {
 }
 
 function scenarioOf(): Partial<Scenario> {
-  const { database, databaseLocation, databaseEdition, newProject } = options;
-  const apis = newProject ? ({ apis: "none" } as const) : {};
-  if (!database) return { ...apis, databases: {} };
+  const { database, databaseLocation } = options;
+  if (!database) return { databases: {} };
   const entries: FirestoreEntry[] = [{ database: "(default)" }, ...firestoreEntries(readFirebaseJson(folder))];
   const databases = entries.flatMap((entry) => {
     const id = databaseOf(entry);
     if (id === undefined) return [];
     const locationId = databaseLocation ?? entry.location ?? DEFAULT_SCENARIO.databases["(default)"]?.locationId ?? "";
-    const edition = (databaseEdition ?? entry.edition)?.toUpperCase() === "ENTERPRISE" ? "ENTERPRISE" : "STANDARD";
-    return [[id, { locationId, databaseEdition: edition }] as const];
+    const databaseEdition = entry.edition?.toUpperCase() === "ENTERPRISE" ? "ENTERPRISE" : "STANDARD";
+    return [[id, { locationId, databaseEdition }] as const];
   });
-  return { ...apis, databases: Object.fromEntries(databases) };
+  return { databases: Object.fromEntries(databases) };
 }

@@ -7,7 +7,6 @@ export interface FunctionSummary {
   readonly region: string;
   readonly runtime: string;
   readonly memory: string;
-  readonly timeoutSeconds: number | undefined;
   readonly instances: string;
   readonly account: string;
   /** What starts it: an event, its queue, its schedule, or a request. */
@@ -119,7 +118,6 @@ function describe(cloud: Cloud, one: CloudFunction): FunctionSummary {
     region: segmentAfter(name, "locations"),
     runtime: buildConfig.runtime,
     memory: serviceConfig.availableMemory ?? "",
-    timeoutSeconds: serviceConfig.timeoutSeconds,
     instances: `${minInstanceCount ?? 0}–${maxInstanceCount ?? "default"}`,
     account: serviceConfig.serviceAccountEmail ?? "",
     trigger: triggerOf(cloud, one),

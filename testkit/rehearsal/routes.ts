@@ -63,18 +63,15 @@ const STATUSES: Readonly<Record<number, string>> = {
 /** What Google is known to answer. */
 export class ApiError extends Error {
   readonly code: number;
-  readonly reason: string | undefined;
 
-  constructor(code: number, message: string, reason?: string) {
+  constructor(code: number, message: string) {
     super(message);
     this.code = code;
-    this.reason = reason;
   }
 
   toJSON(): object {
-    const info = { "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: this.reason };
-    const { code, message, reason } = this;
-    return { error: { code, message, status: STATUSES[code] ?? "UNKNOWN", ...(reason && { details: [info] }) } };
+    const { code, message } = this;
+    return { error: { code, message, status: STATUSES[code] ?? "UNKNOWN" } };
   }
 }
 

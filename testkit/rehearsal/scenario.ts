@@ -3,8 +3,6 @@
 export type ApiEdition = "STANDARD" | "ENTERPRISE";
 
 export interface Scenario {
-  /** `none`: a project of which no API was ever used, so that the CLI enables each, and waits ten seconds for it. */
-  readonly apis: "enabled" | "none";
   /** The databases that exist, by id. */
   readonly databases: Readonly<Record<string, { readonly locationId: string; readonly databaseEdition?: ApiEdition }>>;
   /** The roles of accounts, by email. Of accounts that are missing here, and that no deployment creates, nothing is known. */
@@ -33,7 +31,6 @@ export interface Failure {
 
 /** A project in daily use, with a database in the CLI's default location. */
 export const DEFAULT_SCENARIO: Scenario = {
-  apis: "enabled",
   databases: { "(default)": { locationId: "nam5" } },
   accounts: {},
   defaultAccountIsEditor: true,

@@ -1,7 +1,7 @@
 /** The checks of functions, parameters, queue, roles and schedule. */
 import { expect, test } from "vitest";
-import { DEFAULT_PARAMETERS } from "../../../functions/src/decisions.ts";
-import { RATE_LIMITS, RETRY_CONFIG } from "../../../functions/src/deploy/tasks.ts";
+import { COUNTING_DEFAULTS } from "../../../functions/src/decisions.ts";
+import { RATE_LIMITS, RETRY_CONFIG } from "../../../functions/src/deploy/taskLimits.ts";
 import { deployed, healthyFacts, sampled, sampleOf, withParameters, withPolicy } from "../../testing/healthyFacts.ts";
 import { findingsOf } from "./checks.ts";
 import type { DeployedFunction, ProjectFacts } from "./facts.ts";
@@ -46,7 +46,7 @@ test.each([
     healthyFacts({
       database: { value: { locationId, type: "FIRESTORE_NATIVE", edition: "STANDARD" } },
       declared: { value: null },
-      functions: { value: deployed({ region, trigger: null, variables: { ...DEFAULT_PARAMETERS, LOCATION: region } }) },
+      functions: { value: deployed({ region, trigger: null, variables: { ...COUNTING_DEFAULTS, LOCATION: region } }) },
     }),
   );
   expect(findings.map(({ id, severity }) => [id, severity])).toEqual([["region-far", severity]]);
@@ -118,7 +118,7 @@ test.each<[string, string[], Partial<ProjectFacts>]>([
 });
 
 const counting = (path: string, values: object) => {
-  const variables = { ...DEFAULT_PARAMETERS, LOCATION: "europe-west1", COUNTED_COLLECTION: path, ...values };
+  const variables = { ...COUNTING_DEFAULTS, LOCATION: "europe-west1", COUNTED_COLLECTION: path, ...values };
   return deployed({ variables }).map((one) =>
     /-document(created|deleted)$/.test(one.name) && one.trigger
       ? { ...one, trigger: { ...one.trigger, document: `${path}/{document}` } }

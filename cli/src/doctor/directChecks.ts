@@ -2,7 +2,7 @@
  * Whether the policy in the rules says of the functions what is deployed: whether there are any, and which groups need them. Clients write
  * the counter documents of all other groups themselves.
  */
-import { DEFAULT_PARAMETERS, groupsThatNeedPublishes, parseConfig } from "../../../functions/src/decisions.ts";
+import { COUNTING_DEFAULTS, groupsThatNeedPublishes, parseConfig } from "../../../functions/src/decisions.ts";
 import { type Declaration, declarationsIn } from "../rulesSyntax/declarations.ts";
 import { listIn } from "../setup/rules/policy.ts";
 import { type Deployment, deploymentsFor, variablesOf } from "./deployments.ts";
@@ -63,7 +63,7 @@ function neededBy(deployment: Deployment, { target }: ProjectFacts): readonly st
   const values = variablesOf(deployment);
   if (!values) return [];
   try {
-    return groupsThatNeedPublishes(parseConfig({ ...DEFAULT_PARAMETERS, ...values }, target.emulator !== null));
+    return groupsThatNeedPublishes(parseConfig({ ...COUNTING_DEFAULTS, ...values }, target.emulator !== null));
   } catch {
     return [];
   }

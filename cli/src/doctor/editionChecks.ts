@@ -1,6 +1,6 @@
 /** Whether the functions know the edition of their database, and which indexes cost without use on Enterprise. */
 import { SHARDS } from "../../../core/src/index.ts";
-import { DEFAULT_PARAMETERS } from "../../../functions/src/decisions.ts";
+import { COUNTING_DEFAULTS } from "../../../functions/src/decisions.ts";
 import { deploymentsFor, variablesOf } from "./deployments.ts";
 import { type CompositeIndex, type ProjectFacts, seen } from "./facts.ts";
 import { errorFinding, type Finding, listed, warningFinding } from "./finding.ts";
@@ -21,7 +21,7 @@ export function checkEdition(facts: ProjectFacts): Finding[] {
   const edition = isEnterprise(facts) ? "enterprise" : "standard";
   return deploymentsFor(seen(functions) ?? [], target).flatMap((deployment) => {
     const variables = variablesOf(deployment);
-    const set = variables && (variables.EDITION ?? DEFAULT_PARAMETERS.EDITION);
+    const set = variables && (variables.EDITION ?? COUNTING_DEFAULTS.EDITION);
     if (!set || set === edition) return [];
     return [
       errorFinding(

@@ -1,5 +1,5 @@
 /** Whether the regions of an app know of each other, and have what the others have counted. */
-import { DEFAULT_PARAMETERS } from "../../../functions/src/deploy/parameters.ts";
+import { COUNTING_DEFAULTS } from "../../../functions/src/deploy/parameters.ts";
 import { parseRegions, type Regions } from "../../../functions/src/features/regions/parseRegions.ts";
 import { pluralize } from "../format.ts";
 import { type Deployment, deploymentsFor, findDeployments, variablesOf } from "./deployments.ts";
@@ -86,7 +86,7 @@ function checkDeployments({ functions, target }: ProjectFacts, regions: Regions)
 /** `undefined` if it could not be seen. */
 function timeZoneOf(deployment: Deployment): string | undefined {
   const variables = variablesOf(deployment);
-  return variables && (variables.TIME_ZONE || DEFAULT_PARAMETERS.TIME_ZONE);
+  return variables && (variables.TIME_ZONE || COUNTING_DEFAULTS.TIME_ZONE);
 }
 
 function behind(exchanges: readonly Exchange[]): Finding[] {

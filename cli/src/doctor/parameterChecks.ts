@@ -2,7 +2,7 @@
 import { groupOf, mirrorTarget } from "../../../core/src/index.ts";
 import {
   checkParameters as assertValid,
-  DEFAULT_PARAMETERS,
+  COUNTING_DEFAULTS,
   type ParameterValues,
   parseConfig,
   type Settings,
@@ -19,7 +19,7 @@ export function checkParameters({ functions, target, counters }: ProjectFacts): 
   return deploymentsFor(seen(functions) ?? [], target).flatMap((deployment) => {
     const variables = variablesOf(deployment);
     if (!variables) return [];
-    const values = { ...DEFAULT_PARAMETERS, ...variables };
+    const values = { ...COUNTING_DEFAULTS, ...variables };
     const isEmulated = target.emulator !== null;
     const { prefix } = deployment;
     return [
@@ -56,20 +56,20 @@ function checkEventsCollection(
   { collection }: Settings,
   { EVENTS_TOPIC, EVENTS_COLLECTION }: ParameterValues,
 ): Finding[] {
-  const isRight = EVENTS_COLLECTION === collection || EVENTS_COLLECTION === DEFAULT_PARAMETERS.EVENTS_COLLECTION;
+  const isRight = EVENTS_COLLECTION === collection || EVENTS_COLLECTION === COUNTING_DEFAULTS.EVENTS_COLLECTION;
   if (!EVENTS_TOPIC || isRight) return [];
   return [
     errorFinding(
       "events-elsewhere",
       `EVENTS_COLLECTION is "${EVENTS_COLLECTION}", and the counters are in "${collection}": no increment with once is published to EVENTS_TOPIC`,
-      `set it to ${collection}, or to ${DEFAULT_PARAMETERS.EVENTS_COLLECTION} to publish none, ${SET_AND_DEPLOY}`,
+      `set it to ${collection}, or to ${COUNTING_DEFAULTS.EVENTS_COLLECTION} to publish none, ${SET_AND_DEPLOY}`,
     ),
   ];
 }
 
 function areDifferent({ functions }: Deployment): Finding[] {
   const all = [...functions.values()].map(({ variables }) => variables).filter((one) => one !== null);
-  const differing = Object.keys(DEFAULT_PARAMETERS).filter((name) => new Set(all.map((one) => one[name])).size > 1);
+  const differing = Object.keys(COUNTING_DEFAULTS).filter((name) => new Set(all.map((one) => one[name])).size > 1);
   if (differing.length === 0) return [];
   return [
     errorFinding(

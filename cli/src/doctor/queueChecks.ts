@@ -4,7 +4,7 @@ import { deploymentsFor, variablesOf } from "./deployments.ts";
 import { type DeployedFunction, type ProjectFacts, seen } from "./facts.ts";
 import { DEPLOY_FUNCTIONS, errorFinding, type Finding, listed, warningFinding } from "./finding.ts";
 
-/** What the functions declare for their queue. A test compares them with `functions/src/deploy/tasks.ts`. */
+/** What the functions declare for their queue. A test compares them with `functions/src/deploy/taskLimits.ts`. */
 export const DECLARED_LIMITS = { maxDispatchesPerSecond: 500, maxConcurrentDispatches: 200, maxAttempts: 100 } as const;
 
 export function checkQueue({ queue }: ProjectFacts): Finding[] {

@@ -6,7 +6,7 @@
  * `/backends`, as the Emulator UI asks for them (`lib/emulator/functionsEmulator.js` of firebase-tools).
  */
 import { join } from "node:path";
-import { DEFAULT_PARAMETERS } from "../../../functions/src/decisions.ts";
+import { COUNTING_DEFAULTS } from "../../../functions/src/decisions.ts";
 import { type DatabaseTarget, readText } from "../databaseTarget.ts";
 import { valuesIn } from "../setup/dotenv.ts";
 import { ask, findSuite } from "./emulatorSuite.ts";
@@ -94,7 +94,7 @@ function whyUnseen({ functions }: EmulatorSuite, answer: object | undefined): st
 function functionsOf({ directory, env, functionTriggers = [] }: Backend, project: string) {
   const variables = { ...variablesIn(directory, project), ...env };
   // A kit's and a codebase's parameters may lie in another folder, which the emulator does not tell.
-  const showsParameters = Object.keys(variables).some((name) => name in DEFAULT_PARAMETERS);
+  const showsParameters = Object.keys(variables).some((name) => name in COUNTING_DEFAULTS);
   return functionTriggers.map(({ name, region, labels, eventTrigger }) => ({
     name,
     region,

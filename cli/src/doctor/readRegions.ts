@@ -6,7 +6,7 @@ import { readCounter } from "../../../functions/src/counter/counterDocument.ts";
 import type { CounterState } from "../../../functions/src/counter/types.ts";
 import { connectOtherRegions } from "../../../functions/src/features/regions/connect.ts";
 import type { Regions } from "../../../functions/src/features/regions/parseRegions.ts";
-import { EXCHANGED } from "../../../functions/src/features/regions/regionFields.ts";
+import { EXCHANGED } from "../../../functions/src/features/regions/regionHooks.ts";
 import type { CommandContext } from "../commandContext.ts";
 import type { Exchange } from "./facts.ts";
 import type { ReadMeter } from "./readMeter.ts";
@@ -27,12 +27,12 @@ interface Delivery {
   readonly to: string;
   readonly published: Pick<RegionTotal<number>, "total" | "asOf">;
   readonly arrived: Pick<RegionTotal<number>, "total" | "asOf"> | undefined;
-  /** When the exchange that brings it is due. */
+  /** When the exchange that pushes it is due. */
   readonly dueAt: number;
 }
 
 /**
- * Waits a few seconds if an exchange is under delivery.
+ * Waits a few seconds for exchanges that are not done.
  *
  * Cost: for each counter 1 read, and 1 for each other region; 2 more for each exchange that is not done.
  *

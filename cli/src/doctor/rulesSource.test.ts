@@ -33,22 +33,6 @@ test("white space and comments do not count, text in strings does", () => {
   expect(wrapped("function f(a) { return a == 'x  // y' && a in ['b']; }")).not.toEqual(plain);
 });
 
-test("a statement without a condition allows, one with several methods has them all", () => {
-  const { matches } = parseRules(
-    "service cloud.firestore { match /databases/{database}/documents { match /a/{b} { allow read, create; allow delete: if false; } } }",
-  );
-  expect(matches).toEqual([
-    {
-      path: "/a/{b}",
-      line: 1,
-      allows: [
-        { methods: ["read", "create"], condition: "true" },
-        { methods: ["delete"], condition: "false" },
-      ],
-    },
-  ]);
-});
-
 test("any change of a character outside white space and comments is noticed", () => {
   const parts = (source: string) => {
     const { functions, matches } = parseRules(source);

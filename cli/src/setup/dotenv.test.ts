@@ -1,8 +1,8 @@
 /** The file of parameters, read and resolved by the Firebase CLI's own code as in a deployment without a terminal. */
 import { createRequire } from "node:module";
 import { expect, test } from "vitest";
+import { textParam } from "../../../functions/src/deploy/cliParams.ts";
 import { PARAMETERS } from "../../../functions/src/deploy/parameters.ts";
-import { textParam } from "../../../functions/src/deploy/params.ts";
 import { completeDotenv, isCut, newDotenv, unknownIn, valuesIn, withoutCutLine, withValues } from "./dotenv.ts";
 
 const require = createRequire(import.meta.url);

@@ -2,13 +2,13 @@
  * The file of parameters, `.env`. It has a line for each parameter, also for those with a default: without one, the Firebase CLI refuses a
  * deployment that has no terminal.
  */
-import { DEFAULT_PARAMETERS, INSTANCE_PARAMETERS } from "../../../functions/src/deploy/parameters.ts";
+import { COUNTING_DEFAULTS, INSTANCE_DEFAULTS } from "../../../functions/src/deploy/parameters.ts";
 import { PAGES } from "./packaged.ts";
 
 /** Values by the name of their parameter. */
 export type Values = Readonly<Record<string, string>>;
 
-const DEFAULTS: Values = { ...DEFAULT_PARAMETERS, ...INSTANCE_PARAMETERS };
+const DEFAULTS: Values = { ...COUNTING_DEFAULTS, ...INSTANCE_DEFAULTS };
 
 /** The parameters that an app decides about first. */
 const FIRST = ["LOCATION", "DATABASE_ID", "EDITION", "COLLECTION", "VISITORS"];

@@ -1,6 +1,7 @@
 /** `init` on the files of a new project; `test/packaging/setup.test.ts` runs what it makes. */
 import { chmodSync, lstatSync, mkdirSync, rmSync, statSync, symlinkSync } from "node:fs";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { runCommand } from "../../testing/runCommand.ts";
 import { APP, createProject, createTarballs, including, json } from "../../testing/setupProject.ts";
 
 const CODEBASE = ["tally/.env", "tally/index.js", "tally/package.json"];
@@ -242,6 +243,16 @@ test("what cannot be read is refused, and nothing changes", async () => {
   expect(files()).toEqual({ ...before, "db/indexes.json": "{}" });
   await expect(init({ packages: "/nowhere" })).rejects.toThrow("/nowhere/firestore-tally-kit-0.1.0.tgz");
   await expect(createProject({}).init()).rejects.toThrow("neither firebase.json nor package.json");
+});
+
+test("a dry run shows the files or the lines that would change, and changes none", async () => {
+  const { at, files } = createProject();
+  const before = files();
+  vi.spyOn(process, "cwd").mockReturnValue(at(""));
+  onTestFinished(() => void vi.restoreAllMocks());
+  expect((await runCommand("init", "--dry-run")).stdout).toMatch(/^change db\/rules: \+\d+ -0 lines$/m);
+  expect((await runCommand("init", "--dry-run", "--diff")).stdout).toContain("+    // <tally ");
+  expect(files()).toEqual(before);
 });
 
 test("a linked file stays a link, and its mode stays", async () => {

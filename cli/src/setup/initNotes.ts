@@ -1,5 +1,5 @@
 /** The notes of `init`: each names something that the developer has to do. */
-import { DEFAULT_PARAMETERS } from "../../../functions/src/deploy/parameters.ts";
+import { COUNTING_DEFAULTS } from "../../../functions/src/deploy/parameters.ts";
 import type { TextChange } from "./changes.ts";
 import type { Choice } from "./choice.ts";
 import { contradictionsIn } from "./currentSettings.ts";
@@ -108,7 +108,7 @@ export function kitNotes({ functions }: Project, { changedParameters, initialPar
       ? []
       : [`${functions.folder}/ has no file of parameters for all projects: set ${list} in each of its files`];
   }
-  const defaults: Values = DEFAULT_PARAMETERS;
+  const defaults: Values = COUNTING_DEFAULTS;
   const others = Object.entries(initialParameters).filter(
     ([name, value]) => name === "LOCATION" || value !== defaults[name],
   );

@@ -1,6 +1,6 @@
 /**
  * A run that is ended at any operation on the disk, and run again, leaves the files of one undisturbed run. An error that nothing catches
- * ends a run here as a signal would: the code has no `finally`. `test/packaging/setup.test.ts` kills the built command.
+ * ends a run here as a signal would: the code has no `finally`.
  */
 import * as node from "node:fs";
 import { expect, test } from "vitest";

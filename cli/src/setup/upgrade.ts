@@ -1,5 +1,5 @@
 /** `npx firestore-tally upgrade`: brings rules, indexes, functions and client of a project to this version. The policy stays. */
-import { DEFAULT_PARAMETERS, regionsNear } from "../../../functions/src/decisions.ts";
+import { COUNTING_DEFAULTS, regionsNear } from "../../../functions/src/decisions.ts";
 import { CommandError, FAILED } from "../commandError.ts";
 import { carryOut, type Plan, type SetupOptions } from "./carryOut.ts";
 import { type FileChange, textChange } from "./changes.ts";
@@ -104,7 +104,7 @@ function functionsChanges(project: Project, packages: string | undefined): Chang
 
 /** In an older version, HISTORY_DAYS=0 kept no history. Now an empty HISTORY says so, and the days are 1 or more. */
 function newDays({ HISTORY_DAYS, HISTORY = "" }: Values): Values {
-  return Number(HISTORY_DAYS) === 0 && HISTORY === "" ? { HISTORY_DAYS: DEFAULT_PARAMETERS.HISTORY_DAYS ?? "" } : {};
+  return Number(HISTORY_DAYS) === 0 && HISTORY === "" ? { HISTORY_DAYS: COUNTING_DEFAULTS.HISTORY_DAYS ?? "" } : {};
 }
 
 function appChanges({ app, read, functions, settings }: Project, packages: string | undefined): FileChange[] {

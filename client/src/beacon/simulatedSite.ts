@@ -69,8 +69,6 @@ export interface Page {
   show(): Promise<void>;
   /** Hides the page and ends it. */
   close(): Promise<void>;
-  /** Ends the page without telling it. */
-  crash(): void;
 }
 
 const URL = "https://example.com/ingest";
@@ -178,9 +176,6 @@ export class SimulatedSite {
       },
       async close() {
         await page.hide();
-        isAlive = false;
-      },
-      crash() {
         isAlive = false;
       },
     };

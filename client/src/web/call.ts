@@ -4,11 +4,11 @@ import type { IncrementPlan } from "../../../core/src/index.ts";
 
 /** Where the writes of a call are. */
 export interface QueueState {
-  /** Whether they are in the SDK's queue, which is that of the user who was signed in. */
+  /** Whether they are in the SDK's queue of the user who was signed in then. */
   _isQueued?: boolean;
-  /** Whether another user has signed in since then, who may have signed out again. */
+  /** Whether another user has been signed in since. */
   _hasUserChanged?: boolean | undefined;
-  /** Whether another user is signed in. The SDK sends them when that of before is back. */
+  /** Whether another user is signed in now. The SDK sends them when their own user signs in again. */
   _isAway?: boolean;
 }
 
@@ -45,13 +45,14 @@ export class OrderedCall implements QueueState {
   }
 
   /** The call is in the SDK's queue or committed, or there is nothing to do: the next one may begin. */
-  _sent(): void {
+  _markSent(): void {
     if (this._isTake) return;
     this._isSent = true;
     this._end();
   }
 }
 
+/** What an increment tells the watches of its counter (ownIncrements.ts). */
 export interface Watcher {
   /** The client makes an increment or an undo. `outcome` rejects if the increment does not count. */
   _track(call: IncrementCall, outcome: Promise<Committed>): void;
@@ -63,8 +64,8 @@ export interface Watcher {
   _bufferedChanged(by: number): void;
   /** Whether there is a watch, or was one until some seconds ago. */
   _isWatched(): boolean;
-  /** How many watches get totals by HTTP, which have no marks of direct increments. */
-  _served?: number;
+  /** How many watches read totals by HTTP. These totals have no marks of direct increments. */
+  _httpWatches?: number;
 }
 
 /** One call for an increment: what it does, and how that is being made. With `once`, the ordered call tells where its writes are. */
@@ -90,7 +91,10 @@ export interface IncrementCall extends QueueState {
 export interface Committed {
   /** The path of the document that has it: a shard, or the counter document. */
   readonly _path: string;
-  /** The server's timestamp of the write, or a later one, if it had to be looked up; `null` if its `once` had counted before. */
+  /**
+   * The server's timestamp of the write, or of a later one; `undefined` if it was not read; `null` if its `once` had counted before, or a later
+   * call has undone it.
+   */
   readonly _at: Timestamp | null | undefined;
 }
 

@@ -17,7 +17,7 @@ import { addWrites, planFor } from "./writes.ts";
 
 /**
  * Makes an increment. With `once`, after the earlier calls with it. A call that repeats the last one, which has no outcome yet, shares its
- * outcome: of two writes in the SDK's queue, the cache would show both until the rules refuse one.
+ * outcome. Otherwise the cache would show both writes until the rules refuse one.
  *
  * @param alsoWrite - adds another write to the commit, given the path of the document that gets the increment
  */
@@ -51,24 +51,24 @@ async function commitWithRetries(counter: Counter, call: IncrementCall): Promise
   // Without a read, the increment is in the SDK's queue when this call returns.
   if (reading) await reading;
   const { _latest, _target, _hasNoShards } = counter;
-  const hasRoom = (_target?._room as number) > 0;
+  const room = _target?._room;
   const mayBeDirect =
     _latest &&
-    !_watcher?._served &&
+    !_watcher?._httpWatches &&
     (undoneShard ?? DIRECT) === DIRECT &&
     (_hasNoShards || (!_shardCountCache._isStale(isLive(counter)) && !_shardCountCache._isContended()));
-  const found = mayBeDirect && hasRoom ? _target?._generation : undefined;
+  const found = mayBeDirect && room !== undefined && room > 0 ? _target?._generation : undefined;
   // If a generation that has refused this increment still takes others, the policy refuses direct increments.
   const generation = found === refusedBy ? undefined : found;
   const isDirect = generation !== undefined;
-  // If this client alone has filled the generation, there is no crowd.
-  const isCalm = isDirect || (_target?._room as number) <= 0;
+  // A direct increment has room. A known room of 0 means that this client alone has filled the generation.
+  const hasNoCrowd = isDirect || (room !== undefined && room <= 0);
   const isQueued = goesToQueue({
     _once: ordered && (ordered._isFirst ? "first" : "later"),
     _isUndo: !!undoneShard,
-    _isWatched: isCalm || !!_watcher?._isWatched(),
+    _isShown: hasNoCrowd || !!_watcher?._isWatched(),
     _isRead: !!_latest,
-    _isCalm: isCalm
+    _isCalm: hasNoCrowd
       ? // The document is known, and not just read, as by each page of a crowd. Or another increment is in a transaction.
         _hasNoShards || (!reading && refusedBy === undefined) || transactionsOf(counter) > 0
       : // Some increments are made as if it were not calm, because transactions also remove marks.
@@ -86,6 +86,7 @@ async function commitWithRetries(counter: Counter, call: IncrementCall): Promise
         _undoneShard: undoneShard,
         _generation: generation,
       });
+      if (isDirect && counter._target) counter._target._room = (counter._target._room as number) - 1;
       call._plan = plan;
       _shardCountCache._writeSent();
     }
@@ -95,7 +96,7 @@ async function commitWithRetries(counter: Counter, call: IncrementCall): Promise
   };
   try {
     const _at = await send(counter, { _add: add, _call: call, _isQueued: isQueued, _isDirect: isDirect })
-      // Where a shard is full of expired marks, the rules accept a write that removes some. Calls with `once` keep their order.
+      // If expired marks fill the shard, a transaction, which removes some, is accepted. Not for calls with `once`, which keep their order.
       .catch((error) => {
         if (!isQueued || ordered || isDirect) throw error;
         return send(counter, { _add: add });

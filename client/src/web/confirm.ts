@@ -45,7 +45,7 @@ export async function confirmCommitted(
   const own = entry && !undoneShard ? await readFromServer(doc(firestore, entry), LOOKUP_ATTEMPTS) : undefined;
   if (own?.get("by") === by) return null;
   if (isDirect) {
-    // The generation still takes increments: the policy refuses this one, or the functions have come.
+    // The generation still takes increments. So the policy refuses this one, or functions were deployed meanwhile.
     if (counter._target?._generation === generation) counter._hasNoShards = false;
     throw REFUSED;
   }

@@ -173,7 +173,7 @@ export function documentRead(counter: Counter, snapshot: DocumentSnapshot, growi
     counter._target = before;
 }
 
-/** Keeps what a read has found; `undefined` for a read that failed. */
+/** Keeps what a read of the server has found, which no view can be older than; `undefined` for a read that failed. */
 export function learn(
   counter: Counter,
   snapshot: DocumentSnapshot | undefined,
@@ -184,8 +184,10 @@ export function learn(
   counter._latest = snapshot;
   counter._target = target;
   // An open counter that was never published has one shard.
-  const shards = snapshot?.get("shardCount") ?? (snapshot?.get("direct.open") && 1);
-  counter._shardCountCache._update(Math.max(shards, target._shards ?? 1) || shards, growing, roundTrip);
+  const published = snapshot?.get("shardCount") ?? (snapshot?.get("direct.open") && 1);
+  // A crowd that the functions have not seen yet needs more.
+  const shards = published === undefined ? undefined : Math.max(published, target._shards ?? 1);
+  counter._shardCountCache._update(shards, growing, roundTrip);
 }
 
 /** Where the next increment goes by the counter document. @param hasNoShards - whether all go to the document */

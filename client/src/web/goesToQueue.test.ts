@@ -17,10 +17,10 @@ test.each([
   ["an increment of a watched counter, in a crowd", WITHOUT, [true], ANY, [false], "transaction"],
   ["an increment of a counter that is not watched", WITHOUT, [false], ANY, ANY, "transaction"],
 ] as const)("%s", (_name, call, watched, read, calm, way) => {
-  for (const _isWatched of watched)
+  for (const _isShown of watched)
     for (const _isRead of read)
       for (const _isCalm of calm) {
-        const isQueued = goesToQueue({ ...call, _isWatched, _isRead, _isCalm });
+        const isQueued = goesToQueue({ ...call, _isShown, _isRead, _isCalm });
         expect(isQueued ? "queue" : "transaction").toBe(way);
       }
 });

@@ -24,7 +24,7 @@ test("a call begins once the one before is sent or has an outcome", async () => 
   void again?.call.then(() => order.push("again begins"));
   const first = await like?.call;
   expect([first?._isFirst, order]).toEqual([true, []]);
-  first?._sent();
+  first?._markSent();
   const second = await unlike?.call;
   expect([second?._isFirst, order]).toEqual([false, ["unlike begins"]]);
   unlike?.end();

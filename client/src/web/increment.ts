@@ -29,8 +29,8 @@ export interface IncrementOptions {
 
 /**
  * Adds `by` to a counter. Resolves when the server has acknowledged the increment; offline, when the device is online again.
- * An acknowledged increment is never lost, but for 1 in 18 billion at one write a second per shard, whose random mark another one
- * has. It does not count twice if the SDK sends it again within two minutes, after a cut connection say; with `once`, never.
+ * An acknowledged increment is counted once. (The chance that two increments of a shard share a mark and one is lost is 1 in 18 billion, at one
+ * write a second.) A replay within two minutes counts once. With `once`, it counts once however late the replay is.
  *
  * With `once`, the counter counts it exactly once: the same commit creates an entry with that id. If the `once`
  * already counts with the same amount, the call succeeds.
@@ -51,14 +51,15 @@ export interface IncrementOptions {
  * - without `once`, on a shard, if `onCounter` watches the counter and it is neither new, growing nor contended, or if this client has
  *   itself just filled the document.
  *
- * Cost: 1 write; with `once` 2 writes, and 2 reads by the rules. A direct increment is also 1 read for each listener of the counter
- * document; without `once`, one on a shard costs calm counters some $5 to $6 per million, with the functions and the publish.
- * The first increment of a counter by this client first reads
- * the counter document (1 read, awaited for eight seconds at most). So do the first increment after two minutes and one in 20
- * (1 read, awaited for a second at most), unless `onCounter` has delivered a total since, without `via`; and the first in each second
- * of contention. No increment waits for a read while the page is hidden or offline. While `onCounter` watches a counter that is new,
- * growing or contended, each increment on a shard reads its timestamp (1 read). So does one in 20 of those that go to the queue
- * otherwise. A contended write costs 1 more read; a refused one 1, or 2 with `once`, and 1 more on a shard.
+ * Cost: 1 write; with `once` 2 writes, and 2 reads by the rules. Also:
+ * - direct: 1 read for each listener of the counter document;
+ * - on a shard, without `once`: $5 to $6 per million on calm counters, for functions and publish;
+ * - 1 read of the counter document: by this client's first increment (awaited for 8 s at most); by the first after two minutes and by one in
+ *   20 (for 1 s at most), unless `onCounter` without `via` has delivered a total since; by the first in each second of contention. None is
+ *   awaited while the page is hidden or offline;
+ * - 1 read of the timestamp, while `onCounter` watches: by each increment on a shard of a new, growing or contended counter, and by one in 20
+ *   of the others;
+ * - contended: 1 read. Refused: 1 read, with `once` 2, on a shard 1 more.
  *
  * @param by - a number within ±2⁵³, not 0; 1 if it is left out. The default rules accept 1 alone
  * @throws CounterError `counter/invalid-amount`, `counter/invalid-once` before any I/O, also for `undefined`;
@@ -115,7 +116,7 @@ export async function undoIncrement(ref: CounterRef, once: string): Promise<void
       }
       // Before a read that may last until the device is online.
       ordered._isTake = false;
-      ordered._sent();
+      ordered._markSent();
       // The cache has no entry or an old one: another device, or an undo that was pending, has changed it.
       found = await readFromServer(entry, LOOKUP_ATTEMPTS);
       // A later increment with this `once` is to count. A later undo may have found nothing, because this one was pending.

@@ -23,11 +23,11 @@ import { callSafely } from "../beacon/callSafely.ts";
 import type { OrderedCall } from "./call.ts";
 import { type Committed, type IncrementCall, type QueueState, queueStateOf, type Watcher } from "./call.ts";
 import type { Counter } from "./counter.ts";
-import { markOf } from "./writes.ts";
+import { windowWithMark } from "./writes.ts";
 
 /** The increments of this client to one counter, shown in every view of the counter. */
 class OwnIncrements extends OptimisticTotal implements Watcher {
-  _served = 0;
+  _httpWatches = 0;
   readonly #counter: Counter;
   readonly #views = new Set<() => void>();
   #stopCaching: (() => void) | undefined;
@@ -156,7 +156,7 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
       if (!plan || !queue._isQueued || !queue._hasUserChanged || !this.#isRead(call)) continue;
       const document = plan.generation === undefined ? this.#shards?.get(plan.path) : this.#document;
       // In the queue, its window has no `at`. With `at`, it is committed.
-      const isShown = markOf(document, plan)?.at === null;
+      const isShown = windowWithMark(document, plan)?.at === null;
       if (isShown && queue._isAway) for (const own of made) this._ownerReturned(own);
       queue._isAway = !isShown;
     }
@@ -228,7 +228,7 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
     return at(await getDocFromCache(shard).catch(() => undefined)) ?? at(await getDoc(shard));
   }
 
-  /** Calls the views once for all changes of this call of the event loop, after the code that made them. */
+  /** Calls the views once for all changes of this turn of the event loop, after the code that made them. */
   #notifyViews(): void {
     this.#notifyTimer ??= setTimeout(() => {
       this.#notifyTimer = undefined;

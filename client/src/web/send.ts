@@ -2,7 +2,7 @@
  * Sends writes: in a transaction, which gives up a contended document so that the caller can try another, or by the SDK's queue, which
  * would retry the same document without end, works offline and survives a reload.
  *
- * A transaction also removes the window of marks of a shard that has expired by this device's clock. If the clock is wrong, the rules
+ * A transaction also removes the shard's window of marks that has expired by this device's clock. If the clock is wrong, the rules
  * refuse the write; it is then made again without the removal. Writes in the SDK's queue may be sent hours later, so they remove nothing.
  */
 import { doc, type Firestore, runTransaction, type Timestamp, type WriteBatch, writeBatch } from "firebase/firestore";
@@ -54,7 +54,7 @@ export async function send(counter: Counter, sending: Sending): Promise<Timestam
       stopListening();
     });
     if (committed) {
-      _call?._ordered?._sent();
+      _call?._ordered?._markSent();
       // The cache does not have the server's timestamp.
       const written = !_isDirect && _watcher?._isWatched() && committed._path && doc(firestore, committed._path);
       return written ? (await readFromServer(written, LOOKUP_ATTEMPTS).catch(() => undefined))?.get("at") : undefined;
@@ -62,7 +62,7 @@ export async function send(counter: Counter, sending: Sending): Promise<Timestam
   }
   const batch = writeBatch(firestore);
   _add(batch);
-  _call?._ordered?._sent();
+  _call?._ordered?._markSent();
   const queued = _call ? queueStateOf(_call) : {};
   queued._isQueued = true;
   try {

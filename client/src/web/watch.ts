@@ -198,7 +198,7 @@ export function watchCounter(
     };
   };
   const setServed = (now: boolean) => {
-    if (own && isServed !== now) own._served += now ? 1 : -1;
+    if (own && isServed !== now) own._httpWatches += now ? 1 : -1;
     isServed = now;
   };
   const fallBack = () => {

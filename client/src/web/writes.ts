@@ -14,27 +14,26 @@ import { DIRECT, groupOf, type IncrementPlan, planIncrement, randomShard } from 
 import type { Counter } from "./counter.ts";
 
 /** An increment, before its document is chosen. */
-export interface Planned {
+export interface IncrementToPlan {
   readonly _by: number;
   readonly _once?: string | undefined;
-  /** Of an undo, or a take: the shard that the entry names, or that is to give the units. */
+  /** Of an undo: what the entry names, a shard or `direct`. Of a take: the shard that is to give the units. */
   readonly _undoneShard?: string | undefined;
   /** The generation that it joins in the counter document, instead of a shard. */
   readonly _generation?: number | undefined;
 }
 
-export function planFor(counter: Counter, { _by, _once, _undoneShard, _generation }: Planned): IncrementPlan {
-  const { path, _latest, _shardCountCache, _target } = counter;
+export function planFor(counter: Counter, { _by, _once, _undoneShard, _generation }: IncrementToPlan): IncrementPlan {
+  const { path, _latest, _shardCountCache } = counter;
   const undone = _undoneShard === DIRECT ? "0" : _undoneShard;
   const place = _generation ?? undone ?? randomShard(_shardCountCache._shardsToChooseFrom(), Math.random);
   const plan = planIncrement(path, place, _by, Date.now(), Math.random, _once);
-  if (_generation !== undefined && _target) (_target._room as number)--;
   return _generation === undefined || _latest?.exists() ? plan : { ...plan, group: groupOf(counter.id) };
 }
 
 /** Adds the writes of a planned increment to a batch or transaction. */
 export function addWrites(
-  w: WriteBatch,
+  writer: WriteBatch,
   { firestore }: Counter,
   plan: IncrementPlan,
   undoneShard?: string,
@@ -44,8 +43,8 @@ export function addWrites(
   const at = serverTimestamp();
   const nonces = arrayUnion(Bytes.fromUint8Array(nonce));
   const entryDoc = entry && doc(firestore, entry);
-  if (entryDoc && undoneShard) w.delete(entryDoc);
-  else if (entryDoc) w.set(entryDoc, { once: entryDoc.id, by, shard, at });
+  if (entryDoc && undoneShard) writer.delete(entryDoc);
+  else if (entryDoc) writer.set(entryDoc, { once: entryDoc.id, by, shard, at });
   const isDirect = generation !== undefined;
   const count = increment(by);
   const marks = { [window]: { at, nonces }, ...((isDirect || removesMarks) && { [expired]: deleteField() }) };
@@ -53,16 +52,16 @@ export function addWrites(
   const isNew = group !== undefined;
   const direct = { ...(isNew && { open: true }), generation, ...counted };
   const document = isDirect ? { ...(isNew && { group }), total: count, direct } : { shard, at, ...counted };
-  w.set(doc(firestore, path), document, { merge: true });
+  writer.set(doc(firestore, path), document, { merge: true });
 }
 
 /** Whether a document has the mark of an increment. */
 export function hasMark(document: DocumentSnapshot | undefined, plan: IncrementPlan): boolean {
-  return !!markOf(document, plan);
+  return !!windowWithMark(document, plan);
 }
 
 /** The window of a document that has the mark of an increment. While the SDK has writes of the window in its queue, `at` is `null`. */
-export function markOf(
+export function windowWithMark(
   document: DocumentSnapshot | undefined,
   { generation, window, nonce }: IncrementPlan,
 ): { readonly at: Timestamp | null } | undefined {

@@ -16,7 +16,7 @@ import { measureCounter } from "./measure.ts";
 import type { Measurement } from "./measurement.ts";
 import { publish } from "./publish.ts";
 import { type Millis, toMillis } from "./time.ts";
-import type { CounterState, KnownState, Published, PublishPart } from "./types.ts";
+import type { CounterState, KnownState, Published, PublishHooks } from "./types.ts";
 
 /** What an aggregation leaves behind. */
 export interface AggregateResult {
@@ -24,7 +24,7 @@ export interface AggregateResult {
   readonly published: Published | undefined;
   /** When another measurement is certain to take place, if one was scheduled. */
   readonly scheduled?: Millis;
-  /** An instant at which a counter that was never published had no shards: all writes before it were deleted. */
+  /** Of a counter that was never published: when it was seen without shards. Earlier writes were deleted, so they count as counted. */
   readonly missingAt?: Millis | undefined;
   /** When the next attempt is due, after a failure. It counts all writes up to then. */
   readonly attemptAt?: Millis | undefined;
@@ -77,7 +77,7 @@ export async function aggregate(backend: Backend, state: CounterState, cause: Ca
           if (result.folded > 0) logger.info("folded", { counter: counterId, shards: result.folded });
           folded = result;
         } catch (error) {
-          if (!cause.isAttempt) throw error;
+          if (!cause.isRetry) throw error;
           logError("could not fold shards; the total is published all the same", { counter: counterId, error });
           // The next fold is one cool-down later, as if all had been written.
           folded = { lastWritten: measurement && toMillis(measurement.asOf) };
@@ -90,7 +90,7 @@ export async function aggregate(backend: Backend, state: CounterState, cause: Ca
         try {
           await features.find(({ name }) => name === step.feature)?.carryOut?.(shards, step.work);
         } catch (error) {
-          if (!cause.isAttempt) throw error;
+          if (!cause.isRetry) throw error;
           const { feature } = step;
           logError("could not prepare a publish; it is made all the same", { counter: counterId, feature, error });
         }
@@ -101,7 +101,7 @@ export async function aggregate(backend: Backend, state: CounterState, cause: Ca
       case "publish": {
         for (const task of step.tasks) await schedule({ counterId, ...task });
         const committedAt =
-          measurement && (await publish(backend, current, step.next, measurement.asOf, cause.isAttempt));
+          measurement && (await publish(backend, current, step.next, measurement.asOf, cause.isRetry));
         if (committedAt) {
           logChanges(counterId, previous, step.next);
           const { writes, shardCount, collectionCount } = step.next;
@@ -137,18 +137,18 @@ export async function runAggregationTask(backend: Backend, task: CounterTask): P
   const { counterId, due, kind, failingSince } = task;
   await backend.sleep(due + backend.snapshotLag - backend.now());
   const state = await readCounter(backend.counters.doc(counterId), backend.features);
-  await aggregate(backend, state, { at: due, isPoll: kind === "poll", isAttempt: failingSince !== undefined });
+  await aggregate(backend, state, { at: due, isPoll: kind === "poll", isRetry: failingSince !== undefined });
 }
 
 /**
  * Whether a measurement made between the two reads is still valid: neither a publish nor a server has changed the document. Not if
  * either has `adjusted`: two corrections that cancel out may have been made, and the measurement may include only the first.
  */
-function isMeasurementValid(before: CounterState, after: CounterState, features: readonly PublishPart[]): boolean {
+function isMeasurementValid(before: CounterState, after: CounterState, features: readonly PublishHooks[]): boolean {
   const decisive = (state: CounterState) =>
     JSON.stringify([
       ...[{ ...state.published, total: undefined, directCount: undefined }, state.reservation],
-      ...features.map((feature) => feature.measuredWith?.(state)),
+      ...features.map((feature) => feature.measurementDependsOn?.(state)),
     ]);
   const isCorrected = before.adjusted !== undefined || after.adjusted !== undefined;
   return after.updateTime !== undefined && !isCorrected && decisive(before) === decisive(after);

@@ -27,7 +27,7 @@ import type { CounterSettings } from "./types.ts";
  */
 const GROW_ABOVE = 0.7;
 
-/** A counter is calm below this share of its capacity. */
+/** A counter may shrink below this share of its capacity. */
 const SHRINK_BELOW = 0.35;
 
 /** A counter gets this many times the shards that it needs. */

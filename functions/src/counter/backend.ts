@@ -2,9 +2,9 @@
 import type { CollectionReference, Firestore } from "firebase-admin/firestore";
 import type { Schedule } from "./cause.ts";
 import type { Millis } from "./time.ts";
-import type { CounterConfig, PublishPart } from "./types.ts";
+import type { CounterConfig, PublishHooks } from "./types.ts";
 
-/** What each feature is connected to besides the database. It declares the type as those of types.ts. */
+/** The connections of each feature besides the database, declared as types.ts says. */
 // biome-ignore lint/suspicious/noEmptyInterface: features add to it
 export interface FeatureConnections {}
 
@@ -12,8 +12,8 @@ export interface Backend {
   readonly firestore: Firestore;
   readonly counters: CollectionReference;
   readonly config: CounterConfig;
-  /** The features that join a publish: those of `config.plans`, and those without a plan. */
-  readonly features: readonly PublishPart[];
+  /** The features of `config.plans`, with their hooks that need Firestore. */
+  readonly features: readonly PublishHooks[];
   /** By feature. Absent: a feature that is off. */
   readonly connections: Partial<FeatureConnections>;
   /** Feature and counter → until when this instance publishes the counter without it. */

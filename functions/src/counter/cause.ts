@@ -51,7 +51,7 @@ export interface Cause {
   readonly shardId?: string | undefined;
   readonly isNew?: boolean | undefined;
   /** Whether an earlier attempt has failed. */
-  readonly isAttempt?: boolean | undefined;
+  readonly isRetry?: boolean | undefined;
 }
 
 /** Whether a write has most likely begun the use of shards: it has created the first one. */

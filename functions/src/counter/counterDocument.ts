@@ -17,12 +17,12 @@ import {
   type FeatureFields,
   type FeatureStates,
   type Published,
-  type PublishPart,
+  type PublishHooks,
   type Reserved,
 } from "./types.ts";
 
 /** Cost: 1 read. */
-export async function readCounter(ref: DocumentReference, features: readonly PublishPart[]): Promise<CounterState> {
+export async function readCounter(ref: DocumentReference, features: readonly PublishHooks[]): Promise<CounterState> {
   return parseCounter(await ref.get(), features);
 }
 
@@ -30,7 +30,7 @@ export async function readCounter(ref: DocumentReference, features: readonly Pub
  * Parses a counter document. Without a valid `asOf` it was never published: then only the fields that servers and other regions
  * write are parsed.
  */
-export function parseCounter(snapshot: DocumentSnapshot, features: readonly PublishPart[]): CounterState {
+export function parseCounter(snapshot: DocumentSnapshot, features: readonly PublishHooks[]): CounterState {
   const { ref, updateTime } = snapshot;
   const adjusted = snapshot.get("adjusted");
   const direct = parseDirect(snapshot);
@@ -48,7 +48,7 @@ export function parseCounter(snapshot: DocumentSnapshot, features: readonly Publ
 function parsePublished(
   snapshot: DocumentSnapshot,
   directCount: number,
-  features: readonly PublishPart[],
+  features: readonly PublishHooks[],
 ): Published | undefined {
   const asOf = millis(snapshot.get("asOf"));
   if (asOf === null) return undefined;

@@ -35,81 +35,37 @@ describe("before anything is measured", () => {
 
   /** `schedule n`: a task n seconds after the last publish. */
   type Answer = "nothing" | "measure" | `schedule ${number}`;
+  const measured: Record<Happened, Answer> = {
+    "a counted write comes again": "measure",
+    "a write, at once": "measure",
+    "a write creates a shard in use": "measure",
+    "a write creates a shard beyond the count": "measure",
+    "a write, much later": "measure",
+    "an old poll comes late": "measure",
+    "its poll is due": "measure",
+  };
+  const polled: Record<Happened, Answer> = {
+    ...measured,
+    "a counted write comes again": "nothing",
+    "a write, at once": "schedule 1",
+    "an old poll comes late": "nothing",
+  };
   const table: Record<Situation, Record<Happened, Answer>> = {
-    "never published": {
-      "a counted write comes again": "measure",
-      "a write, at once": "measure",
-      "a write creates a shard in use": "measure",
-      "a write creates a shard beyond the count": "measure",
-      "a write, much later": "measure",
-      "an old poll comes late": "measure",
-      "its poll is due": "measure",
-    },
-    idle: {
-      "a counted write comes again": "nothing",
-      "a write, at once": "schedule 1",
-      "a write creates a shard in use": "measure",
-      "a write creates a shard beyond the count": "measure",
-      "a write, much later": "measure",
-      "an old poll comes late": "measure",
-      "its poll is due": "measure",
-    },
+    "never published": measured,
+    idle: { ...polled, "an old poll comes late": "measure" },
     // Its poll comes soon, so no write triggers a measurement; but for one that shows contention.
     busy: {
-      "a counted write comes again": "nothing",
+      ...polled,
       "a write, at once": "nothing",
       "a write creates a shard in use": "nothing",
       "a write creates a shard beyond the count": "nothing",
-      "a write, much later": "measure",
-      "an old poll comes late": "nothing",
-      "its poll is due": "measure",
     },
-    scattered: {
-      "a counted write comes again": "nothing",
-      "a write, at once": "schedule 1",
-      "a write creates a shard in use": "measure",
-      "a write creates a shard beyond the count": "measure",
-      "a write, much later": "measure",
-      "an old poll comes late": "nothing",
-      "its poll is due": "measure",
-    },
-    quiet: {
-      "a counted write comes again": "nothing",
-      "a write, at once": "schedule 1",
-      "a write creates a shard in use": "measure",
-      "a write creates a shard beyond the count": "measure",
-      "a write, much later": "measure",
-      "an old poll comes late": "nothing",
-      "its poll is due": "measure",
-    },
-    shrunk: {
-      "a counted write comes again": "nothing",
-      "a write, at once": "schedule 1",
-      "a write creates a shard in use": "measure",
-      "a write creates a shard beyond the count": "measure",
-      "a write, much later": "measure",
-      "an old poll comes late": "nothing",
-      "its poll is due": "measure",
-    },
-    cooling: {
-      "a counted write comes again": "nothing",
-      "a write, at once": "schedule 1",
-      "a write creates a shard in use": "measure",
-      "a write creates a shard beyond the count": "measure",
-      "a write, much later": "measure",
-      "an old poll comes late": "nothing",
-      "its poll is due": "measure",
-    },
+    scattered: polled,
+    quiet: polled,
+    shrunk: polled,
+    cooling: polled,
     // No clock is so far ahead: the document is damaged, and does not freeze the counter.
-    "from the future": {
-      "a counted write comes again": "measure",
-      "a write, at once": "measure",
-      "a write creates a shard in use": "measure",
-      "a write creates a shard beyond the count": "measure",
-      "a write, much later": "measure",
-      "an old poll comes late": "measure",
-      "its poll is due": "measure",
-    },
+    "from the future": measured,
   };
   test.each(rowsOf(table))("%s: %s → %s", (situation, happened, answer) => {
     const previous = situations[situation as Situation];
@@ -128,7 +84,7 @@ describe("before anything is measured", () => {
       const later = { at: T + 10_300, isPoll: true };
       expect(steps(later, [10_300, 19_999, 20_300])).toEqual([wait(1_000), wait(301), measure]);
       // Another attempt of a poll is no second poll.
-      expect(steps({ ...later, isAttempt: true }, [10_300])).toEqual([measure]);
+      expect(steps({ ...later, isRetry: true }, [10_300])).toEqual([measure]);
     });
 
     test("that poll measures, and so does a write before it", () => {

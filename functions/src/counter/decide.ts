@@ -14,7 +14,6 @@ import { type Cause, isSilentUpdate, type ScheduledTask } from "./cause.ts";
 import { nextPublishDue } from "./interval.ts";
 import { includesWrite, type Measurement } from "./measurement.ts";
 import { planPublish } from "./nextPublished.ts";
-import { shardSettingsOf } from "./shardSettings.ts";
 import { type Millis, toMillis } from "./time.ts";
 import type { CounterConfig, KnownState, Published } from "./types.ts";
 import { firstUnused, isFoldingPoll, timeToFold } from "./unusedShards.ts";
@@ -46,7 +45,7 @@ export function decide(cause: Cause, known: KnownState, now: Millis, snapshotLag
   const { measurement } = known;
   const isDamaged = known.previous !== undefined && known.previous.asOf > now + MAX_CLOCK_SKEW;
   const previous = isDamaged ? undefined : known.previous;
-  if (previous && isCovered(cause, previous, snapshotLag)) return { do: "nothing" };
+  if (previous && isCountedOrPolled(cause, previous, snapshotLag)) return { do: "nothing" };
   if (!measurement) return decideUnmeasured(cause, { ...known, previous }, now, config);
   // What a damaged document had counted is not known, so no window counts any of this total: `adjusted` cancels it.
   const adjusted = isDamaged ? measurement.total : known.adjusted;
@@ -100,12 +99,13 @@ function decideMeasured(cause: Cause, known: Measured, snapshotLag: Millis, conf
     if (work !== undefined) return { do: "prepare", feature: feature.name, work };
   }
   if (isFoldingPoll(cause, previous) && !folded && timeToFold(next, config) <= 0) {
-    const settings = shardSettingsOf(known, config);
+    const { settings } = planned;
     // If there are too many to be listed, no feature can empty them.
     const onlyEmpty = settings.foldsOnlyEmpty && measurement.shards !== undefined;
     return { do: "fold", fromIndex: firstUnused(next, settings), quietSince: asOf - config.shrinkCooldown, onlyEmpty };
   }
 
+  // Asked last, because a fold or a preparation measures again.
   const isIncluded = cause.at <= asOf - snapshotLag || includesWrite(measurement, cause.shardId, cause.at);
   // By a clock that is ahead of the database's, a task comes too early. Another task would, too.
   if (!isIncluded) return { do: "wait", duration: cause.at + snapshotLag - asOf };
@@ -119,7 +119,7 @@ function decideMeasured(cause: Cause, known: Measured, snapshotLag: Millis, conf
 }
 
 /** Whether the writes are counted, or certain to be by a scheduled poll. */
-function isCovered(cause: Cause, { asOf, phase, nextPollAt }: Published, snapshotLag: Millis): boolean {
+function isCountedOrPolled(cause: Cause, { asOf, phase, nextPollAt }: Published, snapshotLag: Millis): boolean {
   const { at, isPoll } = cause;
   // While a poll is scheduled, only a later one makes a poll obsolete; a publish does not.
   if (isPoll && nextPollAt !== null) return nextPollAt > at;
@@ -143,12 +143,12 @@ const LONGEST_WAIT: Millis = 10_000;
  * @param known  without `updatedAt`, as an instance remembers it, a write does not wait
  */
 function waitForPublish(
-  { at, isPoll, isAttempt }: Cause,
+  { at, isPoll, isRetry }: Cause,
   { previous, updatedAt = 0 }: KnownState,
   now: Millis,
   { minInterval }: CounterConfig,
 ): Millis {
-  if (!previous || isAttempt || (previous.nextPollAt ?? at) >= at) return 0;
+  if (!previous || isRetry || (previous.nextPollAt ?? at) >= at) return 0;
   const longest = isPoll ? LONGEST_WAIT : Math.min(2 * (updatedAt - previous.asOf), LONGEST_WAIT);
   return Math.min(at + longest - now, minInterval);
 }

@@ -15,7 +15,6 @@ describe("of a measurement", () => {
     | "nothing new, by an event in between"
     | "a write, by a poll"
     | "a write, by an event"
-    | "a write that the clock puts later"
     | "a thousand writes"
     | "no shard but 0 and base"
     | "no shard at all";
@@ -35,7 +34,6 @@ describe("of a measurement", () => {
       "nothing new, by an event in between": [event(early), measured(before, early)],
       "a write, by a poll": [poll, measured(before, due, written)],
       "a write, by an event": [event(early), measured(before, early, written)],
-      "a write that the clock puts later": [event(early + 20), measured(before, early, written)],
       "a thousand writes": [event(early), measured(before, early, many)],
       "no shard but 0 and base": [poll, measured(before, due, few)],
       "no shard at all": [poll, measured(before, due, none)],
@@ -51,7 +49,6 @@ describe("of a measurement", () => {
       "nothing new, by an event in between": "publish scattered of 1, poll 15",
       "a write, by a poll": "publish scattered of 1, poll 20",
       "a write, by an event": "publish scattered of 1, poll 15",
-      "a write that the clock puts later": "wait 0.02",
       "a thousand writes": "publish scattered of 1, poll 15",
       "no shard but 0 and base": "publish idle of 1",
       // A counter that was deleted does not come back.
@@ -62,7 +59,6 @@ describe("of a measurement", () => {
       "nothing new, by an event in between": "publish idle of 1",
       "a write, by a poll": "publish idle of 1",
       "a write, by an event": "publish idle of 1",
-      "a write that the clock puts later": "wait 0.02",
       "a thousand writes": "publish busy of 150, poll 6",
       "no shard but 0 and base": "publish idle of 1",
       "no shard at all": "publish idle of 1",
@@ -73,7 +69,6 @@ describe("of a measurement", () => {
       "a write, by a poll": "publish busy of 150, poll 15",
       // Its poll counts the write.
       "a write, by an event": "nothing",
-      "a write that the clock puts later": "wait 0.02",
       "a thousand writes": "nothing",
       "no shard but 0 and base": "publish idle of 150",
       "no shard at all": "publish idle of 150",
@@ -84,7 +79,6 @@ describe("of a measurement", () => {
       "nothing new, by an event in between": "publish scattered of 3, poll 10",
       "a write, by a poll": "publish scattered of 3, poll 20",
       "a write, by an event": "publish scattered of 3, poll 15",
-      "a write that the clock puts later": "wait 0.02",
       "a thousand writes": "publish busy of 150, poll 6",
       "no shard but 0 and base": "publish idle of 3",
       "no shard at all": "publish idle of 3",
@@ -94,7 +88,6 @@ describe("of a measurement", () => {
       "nothing new, by an event in between": "publish quiet of 3, poll 10",
       "a write, by a poll": "publish scattered of 3, poll 20",
       "a write, by an event": "publish scattered of 3, poll 15",
-      "a write that the clock puts later": "wait 0.02",
       "a thousand writes": "publish busy of 150, poll 6",
       "no shard but 0 and base": "publish idle of 3",
       "no shard at all": "publish idle of 3",
@@ -104,7 +97,6 @@ describe("of a measurement", () => {
       "nothing new, by an event in between": "publish shrunk of 1, poll 130",
       "a write, by a poll": "publish scattered of 1, poll 140",
       "a write, by an event": "publish scattered of 1, poll 15",
-      "a write that the clock puts later": "wait 0.02",
       "a thousand writes": "publish busy of 150, poll 6",
       "no shard but 0 and base": "publish idle of 1",
       "no shard at all": "publish idle of 1",
@@ -115,7 +107,6 @@ describe("of a measurement", () => {
       // Not because it has cooled down, but because a cool-down has gone by with shards beyond the count.
       "a write, by a poll": "fold from 1",
       "a write, by an event": "publish scattered of 1, poll 15",
-      "a write that the clock puts later": "wait 0.02",
       "a thousand writes": "publish busy of 150, poll 6",
       "no shard but 0 and base": "publish idle of 1",
       "no shard at all": "publish idle of 1",
@@ -125,7 +116,6 @@ describe("of a measurement", () => {
       "nothing new, by an event in between": "publish idle of 1",
       "a write, by a poll": "publish idle of 1",
       "a write, by an event": "publish idle of 1",
-      "a write that the clock puts later": "wait 0.02",
       "a thousand writes": "publish idle of 1",
       "no shard but 0 and base": "publish idle of 1",
       "no shard at all": "nothing",

@@ -4,7 +4,7 @@ import { idle } from "../../testing/arbitraries.ts";
 import { DEFAULT_CONFIG } from "../deploy/defaultConfig.ts";
 import { directChange, shardTotalOf } from "./direct.ts";
 import { directUpdate } from "./directField.ts";
-import type { CounterConfig, Direct, PublishPlan } from "./types.ts";
+import type { CounterConfig, Direct, PublishDecisions } from "./types.ts";
 
 const open: Direct = {
   open: true,
@@ -40,7 +40,7 @@ const FIELDS = {
 } satisfies Record<string, Direct | undefined>;
 
 const config: CounterConfig = { ...DEFAULT_CONFIG, direct: true, plans: [] };
-const needsPublishes: PublishPlan = { name: "any", needsPublishes: () => true };
+const needsPublishes: PublishDecisions = { name: "any", needsPublishes: () => true };
 
 /** What the next publish is like. */
 const PUBLISHES = {

@@ -14,17 +14,17 @@ import { shardSettingsOf } from "./shardSettings.ts";
 import { MAX_LISTED_SHARDS } from "./shards.ts";
 import { isListedFor, LONGEST_SUM } from "./slowSums.ts";
 import type { Millis } from "./time.ts";
-import type { CounterState } from "./types.ts";
+import { type CounterState, changedBy } from "./types.ts";
 
 /**
  * Cost: of up to 3 shards, or more if a feature needs a list, 1 read each; of more, 2 reads per 1,000, or on Enterprise the bytes of all.
- * Without the index, and after a sum that was too slow, 1 read per shard. If a feature measures the counter, what its measurer costs.
+ * Without the index, and after a sum that was too slow, 1 read per shard. If a feature measures the counter, what its `measureInstead` costs.
  *
  * @returns a sum that is infinite or NaN as the last published sum, because 0 or the sum of some shards would be wrong
  */
 export async function measureCounter(backend: Backend, state: CounterState): Promise<Measurement> {
   const { ref, published } = state;
-  const measureInstead = measurerOf(backend, ref.id);
+  const measureInstead = insteadOf(backend, ref.id);
   if (measureInstead) return await measureInstead();
   const { mostListed } = shardSettingsOf(state, backend.config);
   const measured = await measureShards(ref.collection(SHARDS), published?.shardDocuments ?? 0, {
@@ -34,14 +34,17 @@ export async function measureCounter(backend: Backend, state: CounterState): Pro
     byScan: backend.config.edition === "enterprise",
   });
   if (measured.overflows) logOverflowOnce(ref.id, measured.malformed);
-  const sum = measured.overflows ? { ...measured, total: shardTotalOf(published) } : measured;
-  return Object.assign({}, sum, ...backend.features.map((feature) => feature.measured?.(sum, state, backend.config)));
+  const sum: Measurement = measured.overflows ? { ...measured, total: shardTotalOf(published) } : measured;
+  return changedBy(
+    sum,
+    backend.features.map((feature) => feature.correctSum?.(sum, state, backend.config)),
+  );
 }
 
 /** How a feature measures the counter; `undefined` for one that sums its shards. */
-function measurerOf({ features, firestore, config }: Backend, counterId: string) {
-  const measurers = features.map((feature) => feature.measurer?.(counterId, firestore, config));
-  return measurers.find((measurer) => measurer !== undefined);
+function insteadOf({ features, firestore, config }: Backend, counterId: string) {
+  const measures = features.map((feature) => feature.measureInstead?.(counterId, firestore, config));
+  return measures.find((measure) => measure !== undefined);
 }
 
 export interface HowToMeasure {

@@ -16,6 +16,7 @@ import {
   type CounterSettings,
   type FeatureFields,
   type KnownState,
+  type MeasuredState,
   type PlannedPublish,
   type Published,
   type Reserved,
@@ -30,8 +31,10 @@ export function planPublish(
   measurement: Measurement,
   config: CounterConfig,
 ): PlannedPublish & { readonly next: Published } {
-  const next = nextPublished(cause, state, measurement, config);
-  const planned = { ...state, measurement, next, added: addedSince(state, measurement) };
+  const settings = shardSettingsOf(state, config);
+  const measured = { ...state, measurement, settings, added: addedSince(state, measurement) };
+  const next = nextPublished(cause, measured, config);
+  const planned = { ...measured, next };
   return {
     ...planned,
     next: {
@@ -41,25 +44,18 @@ export function planPublish(
   };
 }
 
-function nextPublished(
-  cause: Cause,
-  state: KnownState,
-  measurement: Measurement,
-  config: CounterConfig,
-): CorePublished {
-  const { previous, direct } = state;
+function nextPublished(cause: Cause, state: MeasuredState, config: CounterConfig): CorePublished {
+  const { previous, direct, measurement, settings, added } = state;
   const { documents, collectionCount = null, slowSince = null } = measurement;
   const directCount = collectionCount ? 0 : (direct?.count ?? 0);
   const total = measurement.total + directCount;
   const asOf = toMillis(measurement.asOf);
   const writes = writesSoFar(previous, measurement);
-  const limits = { ...config, ...shardSettingsOf(state, config) };
-  const fewest = fewestShards(state.reservation, asOf, limits);
+  const fewest = fewestShards(state.reservation, asOf, settings);
   const demand = demandOf(cause, previous, measurement, fewest, config);
-  const scaled = scale(demand, previous, measurement, fewest, limits);
+  const scaled = scale(demand, previous, measurement, fewest, { ...config, ...settings });
   // After growth the average lags, so the rate since the last measurement applies if it is higher.
   const rate = scaled.isGrown ? Math.max(demand.rate, recentRate(demand)) : demand.rate;
-  const added = addedSince(state, measurement);
   const amountRate = previous ? averageRate(previous.amountRate, Math.abs(added), asOf - previous.asOf) : 0;
   const activity: Activity = {
     isWritten: writes !== (previous?.writes ?? 0) || measurement.total !== shardTotalOf(previous),
@@ -69,7 +65,7 @@ function nextPublished(
       { total, rate, amountRate, collectionCount, slowSince, shardDocuments: documents },
       config,
     ),
-    hasSilentShards: hasSilentShards(measurement, limits.triggerShards),
+    hasSilentShards: hasSilentShards(measurement, settings.triggerShards),
   };
   const kept = previous && !cause.isPoll && keepsPhase(previous, activity, asOf) ? previous : undefined;
   const phase = kept?.phase ?? nextPhase(previous?.phase, activity, config);
@@ -77,7 +73,7 @@ function nextPublished(
   const shardCount = phase === "shrunk" || phase === "cooling" ? fewest : scaled.shardCount;
   const calmSince = isQuiet(phase) ? asOf - activity.quietFor : scaled.calmSince;
   const known = { phase, shardCount, calmSince, asOf, shardDocuments: documents };
-  const unusedSince = unusedSinceAfter(cause, state, measurement, known, limits, config);
+  const unusedSince = unusedSinceAfter(cause, state, known, config);
   const isFoldDue = timeToFold({ ...known, unusedSince }, config) <= 0;
   const delay = pollDelay(phase, { ...activity, shardCount, isFoldDue }, config);
   return {
@@ -87,6 +83,7 @@ function nextPublished(
     // A burst on a new counter makes it grow a moment later.
     growing: scaled.isGrown || (!previous && !collectionCount),
     writes,
+    // The average, which the next publish goes on from.
     rate: demand.rate,
     amountRate,
     publishes: (previous?.publishes ?? 0) + 1,

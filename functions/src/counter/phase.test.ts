@@ -70,10 +70,6 @@ test.each(rows)("%s, %s → %s", (before, what, after) => {
   expect(nextPhase(phase, activities[what as Found], defaults)).toBe(after);
 });
 
-test("every phase but idle is polled", () => {
-  expect(POLLED_PHASES).toEqual(PHASES.filter((phase) => phase !== "idle"));
-});
-
 describe("a counter is measured again", () => {
   interface At extends Partial<Activity> {
     readonly shardCount?: number;

@@ -17,7 +17,7 @@
  *                                │        │                       ▼
  *                                └── fold ┴──────────────────── cooling     after the cool-down
  *
- * `idle`: there are no silent shards, so every write triggers the functions, and nothing is scheduled. In the other phases the
+ * `idle`: there are no silent shards, so every write of a shard triggers the functions, and nothing is scheduled. In the other phases the
  * counter is polled: each publish schedules the next measurement, at `nextPollAt`. Either polls are cheaper than
  * an invocation for each write (`busy`), or there are silent shards.
  *

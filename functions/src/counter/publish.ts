@@ -11,7 +11,7 @@ import { directChange } from "./direct.ts";
 import { directUpdate } from "./directField.ts";
 import { logError } from "./log.ts";
 import type { Millis } from "./time.ts";
-import type { Contribution, CounterState, Published, PublishPart } from "./types.ts";
+import { type Contribution, type CounterState, changedBy, type Published, type PublishHooks } from "./types.ts";
 
 /** How long an optional feature is left out after a failure: a publish that waits for it takes ten seconds. */
 const PAUSE: Millis = 5 * 60_000;
@@ -21,7 +21,7 @@ const PAUSE: Millis = 5 * 60_000;
  * out. If an earlier attempt has failed, too, so are optional features, one after the other, for some minutes.
  *
  * @param asOf       the instant that `next` is exact for, to the last digit
- * @param isAttempt  whether an earlier attempt has failed
+ * @param isRetry  whether an earlier attempt has failed
  * @returns `undefined` if another instance has published, or a server has written a document of the commit
  * @throws DEADLINE_EXCEEDED after ten seconds, if a client has locked a document of the commit, say. The commit may still be made,
  *         before another publish
@@ -31,12 +31,12 @@ export async function publish(
   state: CounterState,
   next: Published,
   asOf: Timestamp,
-  isAttempt = false,
+  isRetry = false,
 ): Promise<Timestamp | undefined> {
   const { config, features, pausedUntil, schedule } = backend;
   const { ref } = state;
   /** What is left out, and the failure that it is blamed for. */
-  const leftOut = new Map<PublishPart, unknown>(features.filter(isPaused).map((feature) => [feature, undefined]));
+  const leftOut = new Map<PublishHooks, unknown>(features.filter(isPaused).map((feature) => [feature, undefined]));
   for (;;) {
     let contributions: readonly Contributed[] = [];
     try {
@@ -49,19 +49,19 @@ export async function publish(
       for (const feature of blamed) leftOut.set(feature, error);
       if (blamed.length > 0) continue;
       if (isPreconditionFailure(error)) return undefined;
-      const optional = isAttempt ? suspects(contributions).find((feature) => feature.isOptional) : undefined;
+      const optional = isRetry ? suspects(contributions).find((feature) => feature.isOptional) : undefined;
       if (!optional) throw error;
       await pause(optional, error);
       leftOut.set(optional, undefined);
     }
   }
 
-  function joining(): readonly PublishPart[] {
+  function joining(): readonly PublishHooks[] {
     return features.filter((feature) => !leftOut.has(feature));
   }
 
   /** What may have failed: those that write other documents, or read some before that. */
-  function suspects(contributions: readonly Contributed[]): readonly PublishPart[] {
+  function suspects(contributions: readonly Contributed[]): readonly PublishHooks[] {
     return contributions.length > 0
       ? contributions.flatMap(({ addTo, feature }) => (addTo ? [feature] : []))
       : joining();
@@ -79,9 +79,9 @@ export async function publish(
   async function commit(contributions: readonly Contributed[]): Promise<Timestamp | undefined> {
     const { updateTime, adjusted } = state;
     const change = directChange(state, next, config);
-    const document = Object.assign(
+    const document = changedBy<object>(
       { ...serializeCounter(ref.id, next, asOf), ...(adjusted !== undefined && { adjusted: FieldValue.delete() }) },
-      ...contributions.map(({ fields }) => fields),
+      contributions.map(({ fields }) => fields),
     );
     const batch = ref.firestore.batch();
     const parts = change && directUpdate(change, !state.direct);
@@ -92,11 +92,11 @@ export async function publish(
     return written?.writeTime;
   }
 
-  function pauseOf({ name }: PublishPart): string {
+  function pauseOf({ name }: PublishHooks): string {
     return `${name} ${ref.id}`;
   }
 
-  function isPaused(feature: PublishPart): boolean {
+  function isPaused(feature: PublishHooks): boolean {
     const key = pauseOf(feature);
     const isOver = (pausedUntil.get(key) ?? 0) <= next.asOf;
     if (isOver) pausedUntil.delete(key);
@@ -104,7 +104,7 @@ export async function publish(
   }
 
   /** Leaves a feature out for some minutes, and schedules the publish after that. */
-  async function pause(feature: PublishPart, error: unknown): Promise<void> {
+  async function pause(feature: PublishHooks, error: unknown): Promise<void> {
     logError("a publish is made without an optional feature", { counter: ref.id, feature: feature.name, error });
     const due = endOfPause(ref.id, next.asOf);
     await schedule({ counterId: ref.id, due, kind: "followUp" });
@@ -114,7 +114,7 @@ export async function publish(
 
 /** What a feature contributes. */
 interface Contributed extends Contribution {
-  readonly feature: PublishPart;
+  readonly feature: PublishHooks;
 }
 
 /** The same instant for every instance, and another for most counters: what fails for all must not come back for all at once. */

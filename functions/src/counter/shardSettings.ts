@@ -1,10 +1,10 @@
 /** How the shards of a counter are used: as deployed, unless a feature says otherwise. */
 import { MAX_LISTED_SHARDS } from "./shards.ts";
-import type { CounterConfig, CounterState, ShardSettings } from "./types.ts";
+import { type CounterConfig, type CounterState, changedBy, type ShardSettings } from "./types.ts";
 
 export function shardSettingsOf(state: Partial<CounterState>, config: CounterConfig): ShardSettings {
   const { minShards, maxShards, plans } = config;
-  const deployed = {
+  const deployed: ShardSettings = {
     minShards,
     maxShards,
     mostListed: MAX_LISTED_SHARDS,
@@ -12,5 +12,8 @@ export function shardSettingsOf(state: Partial<CounterState>, config: CounterCon
     keptShards: 1,
     triggerShards: 1,
   };
-  return Object.assign(deployed, ...plans.map((feature) => feature.shardSettings?.(state, config)));
+  return changedBy(
+    deployed,
+    plans.map((feature) => feature.shardSettings?.(state, config)),
+  );
 }

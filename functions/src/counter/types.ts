@@ -1,9 +1,9 @@
 /**
  * The core's types: the state of a counter, the configuration, and how a feature joins a publish.
  *
- * A feature has fields of its own in the counter document, tasks, and writes in the commit of a publish. The core calls each feature of the
- * configuration in turn, and knows none by name. What a feature has is kept under its name. It declares the type where it is: with
- * `declare module`, in the interfaces that begin with `Feature`.
+ * A feature has fields in the counter document, tasks, and writes in the commit of a publish. The core calls every feature, and knows none by
+ * name. Each feature declares the types of its settings, fields and state in its own folder: with `declare module`, under its name, in the
+ * interfaces that begin with `Feature`.
  */
 import type {
   CollectionReference,
@@ -49,8 +49,8 @@ export interface FeatureSettings {}
 
 /** What decisions depend on. */
 export interface CounterConfig extends CounterSettings, FeatureSettings {
-  /** The plans of the features that join a publish. Their order does not matter: each reads only what was published before. */
-  readonly plans: readonly PublishPlan[];
+  /** The plans of all features. Their order does not matter: each reads only what was published before. */
+  readonly plans: readonly PublishDecisions[];
 }
 
 /** The last publish, as far as the core goes, with times in milliseconds. */
@@ -86,14 +86,14 @@ export interface CorePublished {
   readonly collectionCount: CollectionCount | null;
 }
 
-/** What each feature has in the last publish. */
+/** What each feature has in the last publish: an instance that has published knows it without reading the document. */
 // biome-ignore lint/suspicious/noEmptyInterface: features add to it
 export interface FeatureFields {}
 
 /** The last publish with what features have in it. Absent: a feature that has not joined. */
 export interface Published extends CorePublished, Partial<FeatureFields> {}
 
-/** What other writers keep in the counter document for each feature. */
+/** What else each feature reads of the counter document. Servers, other regions or the feature's own commit write it, so only a read tells it. */
 // biome-ignore lint/suspicious/noEmptyInterface: features add to it
 export interface FeatureStates {}
 
@@ -141,9 +141,14 @@ export interface KnownState extends Partial<Omit<CounterState, "published">> {
 }
 
 /** A publish, as far as the core has planned it. */
-export interface PlannedPublish extends KnownState {
-  readonly measurement: Measurement;
+export interface PlannedPublish extends MeasuredState {
   readonly next: CorePublished;
+}
+
+/** What a publish is planned from. */
+export interface MeasuredState extends KnownState {
+  readonly measurement: Measurement;
+  readonly settings: ShardSettings;
   /** The sum of the increments on shards since the publish before. */
   readonly added: number;
 }
@@ -160,28 +165,34 @@ export interface ShardSettings extends Pick<CounterSettings, "minShards" | "maxS
   readonly triggerShards: number;
 }
 
-/** What a feature has of what all have, by its name. */
-export type Of<All, Name extends string> = Name extends keyof All ? All[Name] : All[keyof All];
+/**
+ * The type under a feature's name: `EntryOf<FeatureFields, "windows">` is `FeatureFields["windows"]`. If the name is only known as a string:
+ * the type under any name.
+ */
+export type EntryOf<All, Name extends string> = Name extends keyof All ? All[Name] : All[keyof All];
 
-/** How a feature joins decisions: its pure half, which the simulators use as it is. `Work`: what it may have to do before a publish. */
-export interface PublishPlan<Name extends string = string, Work = unknown> {
+/**
+ * The pure hooks of a publish, in the order of their calls ({@link PublishHooks}). The simulators use them as they are. `Work`: what the feature
+ * may have to do before a publish.
+ */
+export interface PublishDecisions<Name extends string = string, Work = unknown> {
   readonly name: Name;
   /** What it changes in the use of this counter's shards. */
   shardSettings?(state: Partial<CounterState>, config: CounterConfig): Partial<ShardSettings>;
-  /** Whether each total of this counter must be published, so that clients may not write the counter document. */
-  needsPublishes?(state: Partial<CounterState>, config: CounterConfig): boolean;
   /** What it corrects in a sum of the shards. */
-  measured?(sum: Measurement, state: CounterState, config: CounterConfig): Partial<Measurement>;
+  correctSum?(sum: Measurement, state: CounterState, config: CounterConfig): Partial<Measurement>;
   /** What it has in the publish. */
-  fieldsAfter?(planned: PlannedPublish, config: CounterConfig): Of<FeatureFields, Name>;
-  /** What must be done before the publish, if anything. Then the counter is measured again. */
+  fieldsAfter?(planned: PlannedPublish, config: CounterConfig): EntryOf<FeatureFields, Name>;
+  /** What must be done before the publish, if anything. Then the counter is measured again. The first feature with work does its work. */
   prepare?(planned: PlannedPublish): Work | undefined;
   /** The tasks that the publish needs. They are scheduled before it is made. */
   tasks?(previous: Published | undefined, next: Published): readonly ScheduledTask[];
-  /** The kind of the task that must follow each task of a kind, so that what that one has written goes on. */
-  follows?(kind: keyof TaskKinds, config: CounterConfig): keyof TaskKinds | undefined;
+  /** Whether each total of this counter must be published, so that clients may not write the counter document. */
+  needsPublishes?(state: Partial<CounterState>, config: CounterConfig): boolean;
   /** Tasks that the instance of the last publish may not have scheduled. @param updatedAt  when the document was written */
   missedTasks?(published: Published, updatedAt: Millis): readonly ScheduledTask[];
+  /** Outside of publishes: the kind of task to schedule after each task of `kind`, which passes on what that task wrote. */
+  follows?(kind: keyof TaskKinds, config: CounterConfig): keyof TaskKinds | undefined;
 }
 
 /** What a feature adds to the commit of a publish. */
@@ -192,31 +203,51 @@ export interface Contribution {
   addTo?(batch: WriteBatch): void;
 }
 
-/** How a feature joins publishes: its plan, and what needs Firestore. */
-export interface PublishPart<Name extends string = string, Work = unknown> extends PublishPlan<Name, Work> {
+/**
+ * How a feature joins a publish: its decisions, and what needs Firestore. An aggregation calls the hooks of all features in this order:
+ *
+ *     counterDocument.ts   reads     parse, parseState
+ *     measure.ts           measures  measureInstead; or shardSettings, correctSum
+ *     nextPublished.ts     plans     shardSettings, fieldsAfter
+ *     decide.ts            decides   prepare (then aggregate.ts: carryOut, and it measures again), tasks
+ *     publish.ts           commits   contribute, needsPublishes; if that is refused, isRefused and wasLeftOut
+ *     aggregate.ts         goes on   missedTasks; if another has published, measurementDependsOn
+ */
+export interface PublishHooks<Name extends string = string, Work = unknown> extends PublishDecisions<Name, Work> {
   /** What it has in the last publish. Each field is checked, because a server may have damaged it. */
-  parse?(document: DocumentSnapshot): Of<FeatureFields, Name>;
-  /** What other writers keep in the counter document for it. */
-  parseState?(document: DocumentSnapshot): Of<FeatureStates, Name>;
+  parse?(document: DocumentSnapshot): EntryOf<FeatureFields, Name>;
+  /** What else it reads of the counter document. */
+  parseState?(document: DocumentSnapshot): EntryOf<FeatureStates, Name>;
   /** How it measures a counter that does not sum its shards; `undefined` for one that does. */
-  measurer?(counterId: string, firestore: Firestore, config: CounterConfig): (() => Promise<Measurement>) | undefined;
-  /** The part of its state that a measurement depends on: if that changes, the counter is measured again. */
-  measuredWith?(state: CounterState): unknown;
-  /** Does what {@link PublishPlan.prepare} has found. */
+  measureInstead?(
+    counterId: string,
+    firestore: Firestore,
+    config: CounterConfig,
+  ): (() => Promise<Measurement>) | undefined;
+  /** Does what {@link PublishDecisions.prepare} has found. */
   carryOut?(shards: CollectionReference, work: Work): Promise<void>;
   /** @param state  the counter document as it was read, which is the commit's precondition */
   contribute?(state: CounterState, next: Published, config: CounterConfig): Contribution | Promise<Contribution>;
-  /** Whether a publish is made without it, rather than not at all, if another attempt fails as well. */
-  readonly isOptional?: true;
   /** Whether the commit failed because the app's document refuses its write: it is missing or full. Then the publish is made without it. */
   isRefused?(error: unknown, state: CounterState, next: Published, config: CounterConfig): boolean;
-  /** After a publish without it. */
+  /** After a publish without it, because {@link isRefused} said so. */
   wasLeftOut?(error: unknown, state: CounterState, config: CounterConfig): void;
+  /** Whether a publish is made without it, rather than not at all, if another attempt fails as well. */
+  readonly isOptional?: true;
+  /** The part of its state that a measurement depends on: if that has changed, the counter is measured again. */
+  measurementDependsOn?(state: CounterState): unknown;
 }
 
-/** What features have to say, by name. A feature that says nothing is left out. */
+/** A value of the core with what each feature changes in it. */
+export function changedBy<T extends object>(value: T, changes: readonly (Partial<T> | undefined)[]): T {
+  const changed = { ...value };
+  for (const change of changes) Object.assign(changed, change);
+  return changed;
+}
+
+/** An object with each feature's value under its name, without those that are undefined. */
 export function byName<All extends object>(
-  said: readonly (readonly [name: string, value: All[keyof All] | undefined])[],
+  entries: readonly (readonly [name: string, value: All[keyof All] | undefined])[],
 ): Partial<All> {
-  return Object.fromEntries(said.filter(([, value]) => value !== undefined)) as Partial<All>;
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined)) as Partial<All>;
 }

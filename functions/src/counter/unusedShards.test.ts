@@ -38,7 +38,7 @@ describe("shards may be unused", () => {
     const { previous = busy } = known;
     const measurement = measured(previous, at, found);
     const after = { ...(previous as Published), asOf: at, shardDocuments: measurement.documents, ...next };
-    return unusedSinceAfter(cause, { previous, ...known }, measurement, after, settings, defaults);
+    return unusedSinceAfter(cause, { previous, ...known, measurement, settings }, after, defaults);
   };
   const before = { ...busy, unusedSince: T - 5_000 };
   const listed = (...ids: string[]) => ({ documents: ids.length, shards: ids.map((id) => shard(id)) });

@@ -13,11 +13,11 @@
  */
 import { BASE_SHARD } from "../../../core/src/index.ts";
 import type { Cause } from "./cause.ts";
-import { type Measurement, shardsBeyond } from "./measurement.ts";
+import { shardsBeyond } from "./measurement.ts";
 import { isQuiet } from "./phase.ts";
 import { FOLD_PAGE_SIZE } from "./shards.ts";
 import type { Millis } from "./time.ts";
-import type { CorePublished, CounterSettings, KnownState, Published, ShardSettings } from "./types.ts";
+import type { CorePublished, CounterSettings, MeasuredState, Published, ShardSettings } from "./types.ts";
 
 type InUse = Pick<CorePublished, "phase" | "shardCount">;
 type Timed = Pick<CorePublished, "phase" | "asOf" | "calmSince" | "unusedSince" | "shardDocuments">;
@@ -32,8 +32,8 @@ export function firstUnused({ phase, shardCount }: InUse, { keptShards, foldsOnl
 }
 
 /** Whether this poll may fold: the one at `nextPollAt`, so that one instance folds, or another attempt. */
-export function isFoldingPoll({ isPoll, at, isAttempt }: Cause, previous: Published | undefined): boolean {
-  return isPoll && (isAttempt === true || at === previous?.nextPollAt);
+export function isFoldingPoll({ isPoll, at, isRetry }: Cause, previous: Published | undefined): boolean {
+  return isPoll && (isRetry === true || at === previous?.nextPollAt);
 }
 
 /**
@@ -46,10 +46,8 @@ export function isFoldingPoll({ isPoll, at, isAttempt }: Cause, previous: Publis
  */
 export function unusedSinceAfter(
   cause: Cause,
-  { previous, folded }: KnownState,
-  measurement: Measurement,
+  { previous, folded, measurement, settings }: Omit<MeasuredState, "added">,
   next: Omit<Timed, "unusedSince"> & InUse,
-  settings: ShardSettings,
   config: Cooldown,
 ): Millis | null {
   const { shards, collectionCount, malformed } = measurement;

@@ -9,10 +9,15 @@
 import { createRequire } from "node:module";
 import { FUNCTIONS } from "./functions.ts";
 
+/** The function that this process runs, by the name of its export. */
+export function targetFunction(): string | undefined {
+  return process.env.FUNCTION_TARGET?.split(".").at(-1);
+}
+
 /** `define()`, or `undefined` in a process that runs another function. */
 export function defineWhereRun<Defined>(name: string, define: () => Defined): Defined | undefined {
   // In the emulator's debug mode one process serves all functions, whatever it was started for.
-  const target = process.env.FUNCTION_DEBUG_MODE ? undefined : process.env.FUNCTION_TARGET?.split(".").at(-1);
+  const target = process.env.FUNCTION_DEBUG_MODE ? undefined : targetFunction();
   const isOther = target !== undefined && target !== name && FUNCTIONS.has(target);
   return isOther ? undefined : define();
 }

@@ -2,9 +2,9 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { CounterError } from "../../../core/src/index.ts";
 import { isIn } from "../shared/groups.ts";
 import type { ParameterValues } from "../shared/parameters.ts";
+import { deployedConfig } from "./cliParams.ts";
 import { DEFAULT_CONFIG } from "./defaultConfig.ts";
-import { checkParameters, DEFAULT_PARAMETERS, DEFAULT_SETTINGS, PARAMETERS, parseConfig } from "./parameters.ts";
-import { deployedConfig } from "./params.ts";
+import { COUNTING_DEFAULTS, checkParameters, DEFAULT_SETTINGS, PARAMETERS, parseConfig } from "./parameters.ts";
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -16,8 +16,8 @@ test("a deployment with every default is valid, and equals the defaults of the t
 
 /** Parses and checks all parameters, of which some have other values than their defaults. */
 function parse(values: ParameterValues, isEmulated = false) {
-  checkParameters({ ...DEFAULT_PARAMETERS, ...values });
-  return parseConfig({ ...DEFAULT_PARAMETERS, ...values }, isEmulated);
+  checkParameters({ ...COUNTING_DEFAULTS, ...values });
+  return parseConfig({ ...COUNTING_DEFAULTS, ...values }, isEmulated);
 }
 
 describe("each parameter is refused outside its range", () => {

@@ -1,15 +1,16 @@
-/** The counter itself: what every deployment has, said as a feature says it. */
+/** The plan of the counter itself, in the form of a feature's plan. */
 import { DEFAULT_COLLECTION, isDocumentId, MARK_LIFETIME_SECONDS, MAX_SHARDS } from "../../../core/src/index.ts";
 import { MAX_TASK_DELAY } from "../counter/cause.ts";
 import type { Edition } from "../counter/types.ts";
 import type { FeaturePlan, FunctionPlan, Settings } from "../shared/feature.ts";
 import { invalidParameter, type Parameters, YES_OR_NO } from "../shared/parameters.ts";
+import { REGION_PATTERN } from "./regions.ts";
 
 export const EDITIONS = ["standard", "enterprise"] as const satisfies readonly Edition[];
 
 /**
- * On Enterprise a shard takes so many writes per second at most before its counter grows: with the marks of these it stays below 1 KiB,
- * which is one write unit (`test/docs/markSizes.test.ts`).
+ * The most writes per second that a shard takes on Enterprise before its counter grows. With the marks of this rate a shard stays below 1 KiB,
+ * one write unit (`test/docs/markSizes.test.ts`).
  */
 const ENTERPRISE_WRITES_PER_SHARD = 0.35;
 
@@ -24,14 +25,15 @@ function writesPerShardOn(edition: Edition, writesPerShard: number): number {
 
 const SECONDS = [1, MAX_TASK_DELAY / 1_000] as const;
 
-const FIRST: Parameters = {
+/** Where the functions and the counters are. */
+const PLACE: Parameters = {
   LOCATION: {
     default: "us-central1",
     label: "Location of the functions",
     description: "The region the functions run in: choose the one nearest to the database.",
     accepted: "a region of Cloud Functions",
     setIf: "always: the nearest to the database",
-    pattern: "^[a-z]+-[a-z]+\\d+$",
+    pattern: REGION_PATTERN,
     invalid: "Enter a region, such as europe-west1, not eur3.",
   },
   DATABASE_ID: {
@@ -138,13 +140,13 @@ const SHARDS: Parameters = {
   },
 };
 
-function shardTrigger(on: "created" | "updated", shardId: string): Pick<FunctionPlan, "trigger" | "isOnTheWay"> {
-  return { trigger: { on, root: "COLLECTION", path: `{counterId}/shards/${shardId}` }, isOnTheWay: true };
+function shardTrigger(on: "created" | "updated", shardId: string): Pick<FunctionPlan, "trigger" | "hasMinInstances"> {
+  return { trigger: { on, root: "COLLECTION", path: `{counterId}/shards/${shardId}` }, hasMinInstances: true };
 }
 
 export const counterPlan = {
   name: "counter",
-  parameters: { ...FIRST, ...FRESHNESS, ...SHARDS },
+  parameters: { ...PLACE, ...FRESHNESS, ...SHARDS },
   settings(values) {
     const collection = values.text("COLLECTION");
     if (!isDocumentId(collection)) throw invalidParameter("COLLECTION", collection, "the id of one collection");
@@ -187,7 +189,7 @@ export const counterPlan = {
       does: "Publishes the total of a busy counter when it is due.",
       without: "totals of busy counters stop",
       trigger: { on: "task", kinds: ["poll", "followUp"] },
-      isOnTheWay: true,
+      hasMinInstances: true,
     },
     sweep: {
       does: "Measures counters whose scheduled measurement was lost, and reconciles counters that are due.",

@@ -1,8 +1,8 @@
 /** Which functions a deployment has, as the Firebase CLI resolves them from the parameters, without questions. */
 import { createRequire } from "node:module";
 import { afterEach, expect, test, vi } from "vitest";
-import { DEFAULT_PARAMETERS, INSTANCE_PARAMETERS, PARAMETERS } from "./parameters.ts";
-import { textParam } from "./params.ts";
+import { textParam } from "./cliParams.ts";
+import { COUNTING_DEFAULTS, INSTANCE_DEFAULTS, PARAMETERS } from "./parameters.ts";
 
 const require = createRequire(import.meta.url);
 const { extractStack } = require("../../../node_modules/firebase-functions/lib/runtime/loader.js");
@@ -34,7 +34,7 @@ async function deployed(packaging: "plain codebase" | "kit", values: Record<stri
   const { backend } = await resolveBackend({
     build: buildFromV1Alpha1(manifest, PROJECT, "us-central1", "nodejs24"),
     firebaseConfig: { projectId: PROJECT },
-    userEnvs: { ...DEFAULT_PARAMETERS, ...INSTANCE_PARAMETERS, ...values },
+    userEnvs: { ...COUNTING_DEFAULTS, ...INSTANCE_DEFAULTS, ...values },
     nonInteractive: true,
   });
   type Endpoint = { httpsTrigger?: { invoker?: string[] }; serviceAccount: string | null };

@@ -10,6 +10,11 @@ test.each([
   [{ LOCATION: "europe" }, "a region of functions, such as us-central1"],
   [{ MIN_SHARDS: "0" }, "counter/invalid-config: "],
   [{ SHRINK_COOLDOWN_SECONDS: "5" }, "counter/invalid-config: "],
+  [
+    { INGEST_ORIGINS: "https://x.com/" },
+    'INGEST_ORIGINS is "https://x.com/"; set it to "https://x.com", without a path',
+  ],
+  [{ INGEST_COUNTERS: "/views:(/" }, 'INGEST_COUNTERS is "/views:(/"; set it to ids of counters'],
   [{ SERVICE_ACCOUNT: "tally@" }, 'SERVICE_ACCOUNT is "tally@"; set it to the whole email'],
 ])("a deployment of %j is refused before anything is created: %s", (values, message) => {
   expect(() => onDiscovery({ ...discovery, ...values })).toThrow(message);

@@ -9,7 +9,7 @@
 import { invalidParameter, isEmail } from "../shared/parameters.ts";
 import { sdk } from "./coldStart.ts";
 import { packaging } from "./packaging.ts";
-import { checkParameters, DEFAULT_PARAMETERS, parseConfig } from "./parameters.ts";
+import { COUNTING_DEFAULTS, checkParameters, parseConfig } from "./parameters.ts";
 import { looksLikeRegion, MULTI_REGIONS, REGIONS } from "./regions.ts";
 import { neededRoles } from "./roles.ts";
 
@@ -33,13 +33,13 @@ export function onDiscovery(environment: Environment): void {
   else declareRoles(environment);
 }
 
-/** Else each invocation, or each request, would fail. What `.env` does not set is asked for later, or has its default. */
+/** An invalid value would fail each invocation or request. A parameter that `.env` does not set is asked for later, or has its default. */
 function checkValues(environment: Environment): void {
-  const set = Object.keys(DEFAULT_PARAMETERS).flatMap((name) => {
+  const set = Object.keys(COUNTING_DEFAULTS).flatMap((name) => {
     const value = environment[name];
     return value === undefined ? [] : [[name, value] as const];
   });
-  const values = { ...DEFAULT_PARAMETERS, ...Object.fromEntries(set) };
+  const values = { ...COUNTING_DEFAULTS, ...Object.fromEntries(set) };
   parseConfig(values, environment.FUNCTIONS_EMULATOR !== undefined, environment.GCLOUD_PROJECT);
   checkParameters(values);
 }

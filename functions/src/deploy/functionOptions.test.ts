@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from "vitest";
+import { wholeParam } from "./cliParams.ts";
 import { functionOptions, minInstances } from "./functionOptions.ts";
-import { wholeParam } from "./params.ts";
 
 afterEach(() => vi.unstubAllEnvs());
 

@@ -7,7 +7,7 @@
  */
 import type { Expression } from "firebase-functions/params";
 import type { GlobalOptions, MemoryOption } from "firebase-functions/v2";
-import { textParam, wholeParam } from "./params.ts";
+import { textParam, wholeParam } from "./cliParams.ts";
 
 /** What a function needs: listing 10,000 shards takes some 10 MB, and 20 events or tasks run at a time. */
 const MEMORY: MemoryOption = "512MiB";

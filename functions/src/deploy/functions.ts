@@ -1,37 +1,48 @@
 /** The functions of a deployment, by name: those of the counter, and of each feature. */
 import type { TaskKinds } from "../counter/cause.ts";
-import type { FunctionPlan } from "../shared/feature.ts";
-import { PARAMETERS, PLANS } from "./parameters.ts";
+import type { FunctionPlan, Trigger } from "../shared/feature.ts";
+import { ALL_PLANS, PARAMETERS } from "./parameters.ts";
 
 /** A function that one feature needs, or several. */
-export interface DeclaredFunction extends Omit<FunctionPlan, "unless"> {
-  /** It is not deployed while all these parameters have their defaults; empty: it is always deployed. */
-  readonly unless: readonly string[];
+export interface DeclaredFunction extends Omit<FunctionPlan, "askedForBy"> {
+  /** It is deployed if one of these parameters differs from its default; empty: always. */
+  readonly askedForBy: readonly string[];
 }
 
 export const FUNCTIONS: ReadonlyMap<string, DeclaredFunction> = declaredFunctions();
 
 function declaredFunctions(): ReadonlyMap<string, DeclaredFunction> {
-  const declared = new Map<string, DeclaredFunction>();
-  for (const [name, { unless, ...one }] of PLANS.flatMap(({ functions = {} }) => Object.entries(functions))) {
-    declared.set(name, { ...one, unless: [...(declared.get(name)?.unless ?? []), ...(unless ? [unless] : [])] });
+  const all = new Map<string, DeclaredFunction>();
+  for (const [name, { askedForBy, trigger, ...one }] of ALL_PLANS.flatMap(({ functions = {} }) =>
+    Object.entries(functions),
+  )) {
+    const before = all.get(name);
+    all.set(name, {
+      ...one,
+      trigger: withAllKinds(before?.trigger, trigger),
+      askedForBy: [...(before?.askedForBy ?? []), ...(askedForBy ? [askedForBy] : [])],
+    });
   }
-  return declared;
+  return all;
+}
+
+/** A queue that features share runs the tasks of all. */
+function withAllKinds(before: Trigger | undefined, own: Trigger): Trigger {
+  return before?.on === "task" && own.on === "task" ? { ...own, kinds: [...before.kinds, ...own.kinds] } : own;
 }
 
 /** Whether the parameters ask for a function. @param values  those that are set */
 export function isAskedFor(
-  { unless }: DeclaredFunction,
+  { askedForBy }: DeclaredFunction,
   values: Readonly<Record<string, string | undefined>>,
 ): boolean {
-  return (
-    unless.length === 0 || unless.some((name) => ![undefined, "", PARAMETERS[name]?.default].includes(values[name]))
-  );
+  const isSet = (name: string) => (values[name] ?? "") !== "" && values[name] !== PARAMETERS[name]?.default;
+  return askedForBy.length === 0 || askedForBy.some(isSet);
 }
 
-/** The function, and so the queue, that runs the tasks of each kind: many tasks of a feature delay no measurement. */
+/** Kind of task → the function that runs it. Each such function has its own queue, so the tasks of a feature never delay a measurement. */
 export const FUNCTION_OF_TASK: ReadonlyMap<keyof TaskKinds, string> = new Map(
-  PLANS.flatMap(({ functions = {} }) => Object.entries(functions)).flatMap(([name, { trigger }]) =>
+  [...FUNCTIONS].flatMap(([name, { trigger }]) =>
     trigger.on === "task" ? trigger.kinds.map((kind) => [kind, name] as const) : [],
   ),
 );

@@ -2,14 +2,14 @@
 import { FEATURE_PLANS } from "../features/plans.ts";
 import type { FeaturePlan, Settings } from "../shared/feature.ts";
 import type { Groups } from "../shared/groups.ts";
-import { type Parameters, type ParameterValues, Values } from "../shared/parameters.ts";
+import { EMAIL, type Parameters, type ParameterValues, Values } from "../shared/parameters.ts";
 import { counterPlan } from "./counterPlan.ts";
 
-export const PLANS: readonly FeaturePlan[] = [counterPlan, ...FEATURE_PLANS];
+export const ALL_PLANS: readonly FeaturePlan[] = [counterPlan, ...FEATURE_PLANS];
 
-/** Those that decide what is counted, and how: in this order they are asked for. */
+/** The parameters that decide what is counted, and how, in the order in which the CLI asks for them. */
 const COUNTING_PARAMETERS: Parameters = Object.fromEntries(
-  PLANS.flatMap(({ parameters = {} }) => Object.entries(parameters)),
+  ALL_PLANS.flatMap(({ parameters = {} }) => Object.entries(parameters)),
 );
 
 /** The account and the instances of the functions, which the Extensions service sets itself. */
@@ -21,7 +21,7 @@ const INSTANCES: Parameters = {
     description:
       "The account the functions run as: its email. Empty: the Firebase CLI creates one, with the roles that the functions need.",
     accepted: "the whole email of a service account",
-    pattern: "^([^@\\s]+@[^@\\s]+\\.[^@\\s]+)?$",
+    pattern: `^(${EMAIL})?$`,
     invalid: "Enter the whole email of a service account, or nothing.",
   },
   MIN_INSTANCES: {
@@ -48,9 +48,10 @@ const INSTANCES: Parameters = {
 
 export const PARAMETERS: Parameters = { ...COUNTING_PARAMETERS, ...INSTANCES };
 
-/** The defaults, as they are entered. */
-export const DEFAULT_PARAMETERS = defaultsOf(COUNTING_PARAMETERS);
-export const INSTANCE_PARAMETERS = defaultsOf(INSTANCES);
+/** The defaults, as they are entered, of the parameters that decide what is counted and how. */
+export const COUNTING_DEFAULTS = defaultsOf(COUNTING_PARAMETERS);
+/** The defaults of those of a codebase alone: its account and the numbers of its instances. */
+export const INSTANCE_DEFAULTS = defaultsOf(INSTANCES);
 
 function defaultsOf(parameters: Parameters): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(parameters).map(([name, parameter]) => [name, parameter.default]));
@@ -64,23 +65,23 @@ function defaultsOf(parameters: Parameters): Readonly<Record<string, string>> {
 export function parseConfig(values: ParameterValues, isEmulated = false, project?: string): Settings {
   const entered = new Values(PARAMETERS, values, isEmulated, project);
   let settings = {} as Settings;
-  for (const plan of PLANS) settings = { ...settings, ...plan.settings?.(entered, settings) };
+  for (const plan of ALL_PLANS) settings = { ...settings, ...plan.settings?.(entered, settings) };
   return settings;
 }
 
 /** Checks what {@link parseConfig} leaves to single functions. @throws as it does */
 export function checkParameters(values: ParameterValues): void {
-  for (const plan of PLANS) plan.check?.(new Values(PARAMETERS, values));
+  for (const plan of ALL_PLANS) plan.check?.(new Values(PARAMETERS, values));
 }
 
 /** The settings of a deployment that keeps every default. */
-export const DEFAULT_SETTINGS = parseConfig(DEFAULT_PARAMETERS);
+export const DEFAULT_SETTINGS = parseConfig(COUNTING_DEFAULTS);
 
 /**
- * The groups of counters that need a publish for each total, by what a deployment has set: the list of `needsFunctions` in the rules. Counters
- * without a group are left out if not all need it: clients create their documents, and the functions close those that need it.
+ * The groups for the list of `needsFunctions` in the rules: each total of their counters must be published. Counters without a group are not
+ * listed, unless all need it: clients may create their documents, and the functions close them.
  */
 export function groupsThatNeedPublishes(settings: Settings): Groups {
-  const groups = PLANS.map((plan) => plan.groupsThatNeedPublishes?.(settings) ?? []);
-  return groups.includes("all") ? "all" : [...new Set(groups.flat())];
+  const groups = ALL_PLANS.map((plan) => plan.groupsThatNeedPublishes?.(settings) ?? []);
+  return groups.includes("all") ? "all" : [...new Set(groups.flat())].filter((group) => group !== "");
 }

@@ -27,8 +27,10 @@ export function cloudTasks(functions: Functions, location: string): Schedule {
   const queues = new Map([...FUNCTION_OF_TASK].map(([kind, name]) => [kind, queueOf(name)] as const));
   return async (task) => {
     const options = { id: taskName(task), scheduleTime: new Date(task.due), dispatchDeadlineSeconds: 60 };
+    const queue = queues.get(task.kind);
+    if (!queue) throw new Error(`no function runs tasks of the kind "${task.kind}"`);
     try {
-      await queues.get(task.kind)?.enqueue(task, options);
+      await queue.enqueue(task, options);
     } catch (error) {
       if ((error as { code?: string }).code !== "functions/task-already-exists") throw error;
     }
@@ -51,6 +53,6 @@ export function timers(run: (task: CounterTask) => Promise<void>, now: () => Mil
 
 /** A hash, since sequential names slow the queue down and ids may contain characters that are not allowed in names. */
 function taskName({ counterId, due, kind, failingSince }: CounterTask): string {
-  const isAttempt = failingSince !== undefined;
-  return createHash("sha256").update(`${counterId}\n${due}\n${kind} ${isAttempt}`).digest("hex").slice(0, 40);
+  const isRetry = failingSince !== undefined;
+  return createHash("sha256").update(`${counterId}\n${due}\n${kind} ${isRetry}`).digest("hex").slice(0, 40);
 }

@@ -59,9 +59,12 @@ export const MULTI_REGIONS: Readonly<Record<string, readonly [string, ...string[
   eur3: ["europe-west1", "europe-west4"],
 };
 
-/** Whether a text has the form of a region, which may be newer than the list. */
+/** The form of a region, which may be newer than the list. */
+export const REGION_PATTERN = "^[a-z]+-[a-z]+\\d+$";
+
+/** Whether a text has the form of a region. */
 export function looksLikeRegion(text: string): boolean {
-  return /^[a-z]+-[a-z]+\d+$/.test(text);
+  return new RegExp(REGION_PATTERN).test(text);
 }
 
 /** The regions of functions that are near a database, the usual one first. @param location  of the database */

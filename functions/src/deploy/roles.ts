@@ -4,7 +4,7 @@
  * Sources: https://firebase.google.com/docs/functions/task-functions, https://cloud.google.com/eventarc/docs/run/roles-permissions
  */
 import type { Role } from "../shared/feature.ts";
-import { PLANS } from "./parameters.ts";
+import { ALL_PLANS } from "./parameters.ts";
 
 /** Needed on the account itself. The CLI can grant it only on the project, and so for all accounts. */
 export const ACT_AS = "roles/iam.serviceAccountUser";
@@ -20,7 +20,7 @@ type Variables = Readonly<Record<string, string | undefined>>;
  * @param variables  the parameters that are set, and `EVENTARC_CHANNEL`
  */
 export function neededRoles(variables: Variables, isKit: boolean): ReadonlyMap<Role, string> {
-  const ofFeatures = PLANS.flatMap(({ roles = [] }) => roles).filter((one) => variables[one.if]);
+  const ofFeatures = ALL_PLANS.flatMap(({ roles = [] }) => roles).filter((one) => variables[one.if]);
   return new Map<Role, string>([
     ["roles/datastore.user", "read shards and write totals"],
     ["roles/cloudtasks.enqueuer", "schedule measurements"],

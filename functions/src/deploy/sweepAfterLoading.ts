@@ -7,7 +7,7 @@
  * (lib/deploy/functions/runtimes/node of firebase-tools), which no instance in production has.
  */
 import { GROUP, packaging } from "./packaging.ts";
-import { DEFAULT_PARAMETERS } from "./parameters.ts";
+import { COUNTING_DEFAULTS } from "./parameters.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -24,7 +24,7 @@ const RETRIES = { maxAttempts: 60, minBackoffSeconds: 1, maxBackoffSeconds: 1 };
 /** Never rejects: without the sweep, the next write to a counter brings it up to date. */
 export async function sweepAfterLoading(environment: Environment): Promise<void> {
   const { CLOUD_TASKS_EMULATOR_HOST: tasks, FIREBASE_EMULATOR_HUB: hub, GCLOUD_PROJECT: project } = environment;
-  const location = environment.LOCATION || DEFAULT_PARAMETERS.LOCATION;
+  const location = environment.LOCATION || COUNTING_DEFAULTS.LOCATION;
   const sweep = nameOfSweep(environment);
   const queue = `http://${tasks}/projects/${project}/locations/${location}/queues/${sweep}-after-loading`;
   try {

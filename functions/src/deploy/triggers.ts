@@ -16,18 +16,18 @@ import type { Backend } from "../counter/backend.ts";
 import type { CounterTask } from "../counter/cause.ts";
 import type { DocumentEvent, DocumentTrigger, Feature } from "../shared/feature.ts";
 import { keepBodies } from "../shared/requestBody.ts";
-import { createBackend } from "./backend.ts";
-import { defineWhereRun, sdk } from "./coldStart.ts";
+import { ALL_FEATURES } from "./allFeatures.ts";
+import { textParam } from "./cliParams.ts";
+import { defineWhereRun, sdk, targetFunction } from "./coldStart.ts";
+import { createBackend } from "./createBackend.ts";
 import { onDiscovery } from "./discovery.ts";
 import { functionOptions, minInstances } from "./functionOptions.ts";
 import { type DeclaredFunction, FUNCTIONS } from "./functions.ts";
 import { packaging } from "./packaging.ts";
 import { PARAMETERS } from "./parameters.ts";
-import { textParam } from "./params.ts";
-import { PARTS } from "./parts.ts";
 import { runSweep } from "./runSweep.ts";
 import { runTask } from "./runTask.ts";
-import { RATE_LIMITS, RETRY_CONFIG, SWEEP_TIMEOUT } from "./tasks.ts";
+import { RATE_LIMITS, RETRY_CONFIG, SWEEP_TIMEOUT_SECONDS } from "./taskLimits.ts";
 
 let backend: Backend | undefined;
 
@@ -39,10 +39,13 @@ function getBackend(): Backend {
 
 /** The handler of an instance, created at the first call: an invalid parameter of one function does not stop the others. */
 function handlerOf<Kind extends "onDocument" | "onRequest" | "onMessage">(kind: Kind, name: string) {
+  /** What the feature's function that creates a handler returns. */
   type Handler = ReturnType<NonNullable<Feature[Kind]>[string]>;
   let created: Handler | undefined;
   return (): Handler => {
-    created ??= PARTS.map((part) => part[kind]?.[name]).find((one) => one !== undefined)?.(getBackend()) as Handler;
+    created ??= ALL_FEATURES.map((feature) => feature[kind]?.[name]).find((one) => one !== undefined)?.(
+      getBackend(),
+    ) as Handler;
     return created;
   };
 }
@@ -50,6 +53,8 @@ function handlerOf<Kind extends "onDocument" | "onRequest" | "onMessage">(kind: 
 const isExtension = packaging() === "extension";
 
 onDiscovery(process.env);
+// Otherwise the server would inflate each body, however large, before the function runs (requestBody.ts).
+if (FUNCTIONS.get(targetFunction() ?? "")?.trigger.on === "request") keepBodies();
 const options = functionOptions();
 
 /** Requests and messages are handled many at a time, so that they share commits and reads. The 1st generation has one at a time. */
@@ -60,8 +65,8 @@ export const functions = Object.fromEntries([...FUNCTIONS].map(([name, declared]
 /** `undefined` in a process that runs another function. */
 function define(name: string, declared: DeclaredFunction) {
   const { trigger } = declared;
-  const omit = isOff(declared.unless);
-  const own = { ...options, omit, ...(declared.isOnTheWay && { minInstances: minInstances() }) } as const;
+  const omit = isOff(declared.askedForBy);
+  const own = { ...options, omit, ...(declared.hasMinInstances && { minInstances: minInstances() }) } as const;
   switch (trigger.on) {
     case "created":
     case "updated":
@@ -71,7 +76,7 @@ function define(name: string, declared: DeclaredFunction) {
     case "request":
       return defineWhereRun(name, () => onRequest(name, omit));
     case "message":
-      return defineWhereRun(name, () => onMessage(name, declared.unless[0] as string, omit));
+      return defineWhereRun(name, () => onMessage(name, trigger.topic, omit));
     case "task":
       return defineWhereRun(name, () =>
         isExtension
@@ -87,7 +92,7 @@ function define(name: string, declared: DeclaredFunction) {
       return defineWhereRun(name, () =>
         isExtension
           ? sdk("v1/pubsub").schedule(schedule).onRun(sweep)
-          : sdk("v2/scheduler").onSchedule({ ...own, schedule, timeoutSeconds: SWEEP_TIMEOUT }, sweep),
+          : sdk("v2/scheduler").onSchedule({ ...own, schedule, timeoutSeconds: SWEEP_TIMEOUT_SECONDS }, sweep),
       );
     }
   }
@@ -127,9 +132,6 @@ function onDocument(name: string, { on, root, path }: DocumentTrigger, own: obje
       return onDocumentWritten(retried, ({ data, time }) => event(data?.before, data?.after, time));
   }
 }
-
-/** Bodies are read by who needs them, if at all: before the function, the server must not unpack one, however large. */
-if (FUNCTIONS.get(process.env.FUNCTION_TARGET?.split(".").at(-1) ?? "")?.trigger.on === "request") keepBodies();
 
 function onRequest(name: string, omit: boolean | Expression<boolean>) {
   const handle = handlerOf("onRequest", name);

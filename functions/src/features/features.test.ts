@@ -3,9 +3,9 @@ import type { DocumentSnapshot } from "firebase-admin/firestore";
 import { expect, test } from "vitest";
 import { anyCounter } from "../../testing/arbitraries.ts";
 import type { CounterState, Published } from "../counter/types.ts";
+import { ALL_FEATURES } from "../deploy/allFeatures.ts";
 import { DEFAULT_CONFIG } from "../deploy/defaultConfig.ts";
 import { FUNCTIONS } from "../deploy/functions.ts";
-import { PARTS } from "../deploy/parts.ts";
 import type { Feature } from "../shared/feature.ts";
 import { FEATURES } from "./features.ts";
 import { FEATURE_PLANS } from "./plans.ts";
@@ -18,22 +18,15 @@ test("each feature has its plan in the list of plans, in the same order", () => 
 });
 
 test("each function has one handler, and each kind of task, too", () => {
-  const handled = PARTS.flatMap(({ onDocument, onRequest, onMessage, onTask }) =>
+  const handled = ALL_FEATURES.flatMap(({ onDocument, onRequest, onMessage, onTask }) =>
     [onDocument, onRequest, onMessage, onTask].flatMap((handlers) => Object.keys(handlers ?? {})),
   );
-  const declared = [...FUNCTIONS].flatMap(([name, { trigger }]) =>
-    trigger.on === "task"
-      ? PARTS.flatMap(({ functions }) => kindsOf(functions?.[name]?.trigger))
-      : trigger.on === "schedule"
-        ? []
-        : [name],
-  );
+  const declared = [...FUNCTIONS].flatMap(([name, { trigger }]): readonly string[] => {
+    if (trigger.on === "task") return trigger.kinds;
+    return trigger.on === "schedule" ? [] : [name];
+  });
   expect(handled.toSorted()).toEqual(declared.toSorted());
 });
-
-function kindsOf(trigger: { readonly on: string; readonly kinds?: readonly string[] } | undefined): readonly string[] {
-  return trigger?.kinds ?? [];
-}
 
 test("what each feature has in a publish is parsed to what was published", async () => {
   await fc.assert(

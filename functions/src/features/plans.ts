@@ -15,7 +15,7 @@ import { totalsPlan } from "./totals/totalsPlan.ts";
 import { visitorsPlan } from "./visitors/visitorsPlan.ts";
 import { windowsPlan } from "./windows/windowsPlan.ts";
 
-/** In the order of their parameters. Each reads only what was published before, so it does not matter for decisions. */
+/** In the order of their parameters, and after the features whose settings they change. Decisions do not depend on the order. */
 export const FEATURE_PLANS: readonly FeaturePlan[] = [
   visitorsPlan,
   collectionsPlan,

@@ -13,7 +13,7 @@ export interface Parameter {
   /** In the tables of docs/configuration.md: what is accepted, and who sets it. */
   readonly accepted: string;
   readonly setIf?: string;
-  /** Of a number. It is a whole one, unless {@link pattern} says otherwise. */
+  /** For a number. It is whole, unless there is a {@link pattern}. */
   readonly range?: readonly [from: number, to: number];
   /** All texts that are accepted. */
   readonly choices?: readonly string[];
@@ -54,16 +54,17 @@ export class Values {
    * @throws CounterError `counter/invalid-config`
    */
   number(name: string, from = this.#parameters[name]?.range?.[0] ?? 0): number {
-    const { range: [, to] = [0, 0], pattern } = this.#parameters[name] as Parameter;
+    const parameter = this.#parameters[name] as Parameter;
+    const [, to] = parameter.range ?? [0, 0];
     const value = Number(this.text(name));
-    const isWhole = pattern === undefined;
+    const isWhole = isWholeNumber(parameter);
     if (value >= from && value <= to && (!isWhole || Number.isInteger(value))) return value;
     throw invalidParameter(name, value, `a ${isWhole ? "whole number" : "number"} from ${from} to ${to}`);
   }
 
   /** @throws CounterError `counter/invalid-config` */
   choice<Choice extends string>(name: string, choices: readonly Choice[]): Choice {
-    const chosen = choices.find((choice) => choice === this.text(name));
+    const chosen = choices.find((choice) => choice === this.text(name).trim());
     if (chosen !== undefined) return chosen;
     throw invalidParameter(name, this.text(name), choices.map((choice) => `"${choice}"`).join(" or "));
   }
@@ -84,9 +85,17 @@ export function listItems(list: string, separator: string | RegExp = ","): strin
     .filter((item) => item !== "");
 }
 
+/** What the email of an account looks like, as a regular expression. */
+export const EMAIL = "[^@\\s]+@[^@\\s]+\\.[^@\\s]+";
+
 /** Whether a text can be the email of an account. */
 export function isEmail(text: string): boolean {
-  return /^[^@\s]+@[^@\s]+\.[^@\s]+$/.test(text);
+  return new RegExp(`^${EMAIL}$`).test(text);
+}
+
+/** Whether a parameter is a whole number. One with decimals has a pattern. */
+export function isWholeNumber({ range, pattern }: Parameter): boolean {
+  return range !== undefined && pattern === undefined;
 }
 
 export function invalidParameter(name: string, value: unknown, accepted: string): CounterError {

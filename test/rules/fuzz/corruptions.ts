@@ -40,7 +40,7 @@ export const AMOUNTS = [
   ...[1, -1, 0.5, 1e300, "NaN", "Infinity", "-Infinity"].map(double),
 ];
 const SIZES = [0, 1, 4, 6, 24, 5_000].map((size) => ({ bytesValue: Buffer.alloc(size, 1).toString("base64") }));
-export const BAD_NONCES: Value[] = [...SIZES, text("abcd"), integer(12_345_678), { nullValue: null }, { mapValue: {} }];
+const BAD_NONCES: Value[] = [...SIZES, text("abcd"), integer(12_345_678), { nullValue: null }, { mapValue: {} }];
 const BAD_WINDOWS = ["5", "10", "-1", "00", "A", "x.y"];
 
 export const CORRUPTIONS: Record<string, Corrupt> = {

@@ -40,7 +40,12 @@ export function textOf(value: Value | undefined): string | undefined {
 }
 
 export function marksOf(shard: Fields | undefined): Fields {
-  return (shard?.marks?.mapValue as { fields?: Fields } | undefined)?.fields ?? {};
+  return fieldsOfMap(shard?.marks);
+}
+
+/** The slots of a limit document. */
+export function slotsOf(limit: Fields | undefined): Fields {
+  return fieldsOfMap(limit?.slots);
 }
 
 export function isWithin(at: Value | undefined, { from, to }: Span): boolean {

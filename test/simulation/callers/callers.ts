@@ -12,7 +12,6 @@ import { type Handlers, Processes } from "./processes.ts";
 import { stock } from "./stock.ts";
 import { topItems } from "./topItems.ts";
 import { visitors } from "./visitors.ts";
-import { Watches } from "./watches.ts";
 
 /** What callers do. The others happen to the functions. */
 export type CallerAction = Exclude<Action, { does: "sweep" | "kill" | "freeze" }>;
@@ -23,11 +22,10 @@ export interface Callers {
   atEnd(): void;
 }
 
-export function createCallers(network: Network, oracle: Oracle, seed: number, isWatched: boolean): Callers {
+export function createCallers(network: Network, oracle: Oracle, seed: number): Callers {
   const processes = new Processes(network, oracle, seed);
-  const watches = isWatched ? new Watches(processes) : undefined;
   const handlers: Handlers<CallerAction["does"]> = {
-    ...increments(processes, watches),
+    ...increments(processes),
     ...visitors(processes),
     ...topItems(processes),
     ...stock(processes),
@@ -43,9 +41,6 @@ export function createCallers(network: Network, oracle: Oracle, seed: number, is
   };
   return {
     act: (action) => handlers[action.does](action as never),
-    atEnd() {
-      processes.atEnd();
-      watches?.atEnd();
-    },
+    atEnd: () => processes.atEnd(),
   };
 }

@@ -8,18 +8,11 @@ import { FieldValue } from "../model/adminSdk.ts";
 import { call } from "../mutations/mutation.ts";
 import { isEnded } from "../oracle/onceIncrements.ts";
 import type { Caller, Handlers, Processes } from "./processes.ts";
-import type { Watches } from "./watches.ts";
 
 export function increments(
   processes: Processes,
-  watches: Watches | undefined,
 ): Handlers<"increment" | "add" | "like" | "unlike" | "addOnce" | "undoOnce" | "bareWrite"> {
   const { oracle } = processes;
-
-  /** Makes a call of a web client, which may watch the counter. */
-  function watched(client: number, counter: string, by: number, once: string | undefined, make: () => Promise<void>) {
-    return watches ? watches.follow(client, counter, by, once, make) : make();
-  }
 
   /** Begins calls with `once` in their order: a web client keeps it itself, a server waits for each. */
   function inOrder(
@@ -38,8 +31,7 @@ export function increments(
     increment({ client, counter, by }) {
       const { process, firestore } = processes.client(client);
       const { acknowledged } = oracle.increments.begin(process, counter, by);
-      const make = () => web.incrementCounter(webCounter(firestore, counter), by);
-      watched(client, counter, by, undefined, make).then(acknowledged, () => {
+      web.incrementCounter(webCounter(firestore, counter), by).then(acknowledged, () => {
         oracle.increments.rejected(process, counter, by);
         acknowledged();
       });
@@ -58,14 +50,12 @@ export function increments(
     like({ client, counter, once }) {
       const caller = processes.client(client);
       const ref = webCounter(caller.firestore, counter);
-      const make = () => web.incrementCounter(ref, 1, { once });
-      inOrder(caller, true, [counter, once, true], () => watched(client, counter, 1, once, make));
+      inOrder(caller, true, [counter, once, true], () => web.incrementCounter(ref, 1, { once }));
     },
     unlike({ client, counter, once }) {
       const caller = processes.client(client);
       const ref = webCounter(caller.firestore, counter);
-      const make = () => web.undoIncrement(ref, once);
-      inOrder(caller, true, [counter, once, false], () => watched(client, counter, -1, once, make));
+      inOrder(caller, true, [counter, once, false], () => web.undoIncrement(ref, once));
     },
     addOnce({ server, counter, once }) {
       const caller = processes.server(server);

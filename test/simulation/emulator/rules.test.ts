@@ -10,93 +10,112 @@ import * as modelWeb from "../model/webSdk.ts";
 import { connectToEmulator, createModel, type Emulator, LONG, plain } from "./comparison.ts";
 
 let emulator: Emulator;
+let users: Record<User, unknown>;
 beforeAll(async () => {
   emulator = await connectToEmulator("demo-tally-model-rules");
+  const real = (user: User) => emulator.environment.authenticatedContext(user).firestore();
+  users = { ada: real("ada"), bob: real("bob") };
 });
 afterAll(() => emulator.close());
 
-/** A client's batch: an increment of a shard, with or without an entry. */
-interface Batch {
-  readonly user: "ada" | "bob";
-  readonly counter: string;
-  readonly shard: string;
-  readonly by: 1 | -1;
-  readonly entry: "none" | "create" | "delete";
-  readonly window: string;
-  readonly nonce: number;
+type User = "ada" | "bob";
+
+/** The real SDKs, or the models of them. */
+interface Side {
+  // biome-ignore lint/suspicious/noExplicitAny: either
+  readonly sdk: any;
+  readonly users: Readonly<Record<User, unknown>>;
+  // biome-ignore lint/suspicious/noExplicitAny: either
+  readonly server: any;
+  // biome-ignore lint/suspicious/noExplicitAny: a timestamp of either
+  readonly ago: (seconds: number) => any;
+  readonly run: <T>(call: Promise<T>) => Promise<T>;
 }
 
-function randomBatch(random: Random): Batch {
-  const counter = random.pick(["views:a", "likes:b", "likes:b"]);
-  // Mostly valid batches, with few windows and nonces, so that some are replays.
-  const entry = counter === "views:a" ? "none" : random.pick(["create", "create", "delete", "none"] as const);
-  return {
-    user: random.pick(["ada", "bob"]),
-    counter,
-    shard: random.pick(["0", "1"]),
-    by: entry === "delete" ? -1 : 1,
-    entry,
-    window: random.pick(["0", "1", "2"]),
-    nonce: random.integer(0, 9),
-  };
+/** A write of a client, or what a server does. */
+interface Step {
+  readonly user: User;
+  readonly by: "batch" | "transaction";
+  readonly does: string;
 }
 
-async function performBatch(
-  // biome-ignore lint/suspicious/noExplicitAny: the real SDK or its model
-  { db, sdk, run }: { db: any; sdk: any; run: <T>(call: Promise<T>) => Promise<T> },
-  { user, counter, shard, by, entry, window, nonce }: Batch,
+interface Comparison<One extends Step> {
+  readonly name: string;
+  readonly seeds: number;
+  readonly steps: number;
+  readonly randomStep: (random: Random) => One;
+  /** @param before  the documents, as the emulator has them */
+  readonly perform: (side: Side, step: One, before: readonly realAdmin.DocumentSnapshot[]) => Promise<string>;
+  /** The paths of the documents that are compared after a step. */
+  readonly documents: (step: One) => readonly string[];
+}
+
+/** Makes the same random steps on both sides. @returns each step with its outcome */
+async function compare<One extends Step>(comparison: Comparison<One>): Promise<readonly (One & { outcome: string })[]> {
+  const { name, seeds, steps, randomStep, perform, documents } = comparison;
+  const seen: (One & { outcome: string })[] = [];
+  for (let seed = 1; seed <= seeds; seed++) {
+    const random = randomFor(seed, name);
+    await emulator.environment.clearFirestore();
+    const { connect, run, scheduler } = createModel();
+    const model: Side = {
+      sdk: modelWeb,
+      users: { ada: new modelWeb.Firestore(connect("ada")), bob: new modelWeb.Firestore(connect("bob")) },
+      server: new modelAdmin.Firestore(connect("server")),
+      ago: (seconds) => modelAdmin.Timestamp.fromMicros(scheduler.now - seconds * 1e6),
+      run,
+    };
+    const real: Side = {
+      sdk: realWeb,
+      users,
+      server: emulator.firestore,
+      ago: (seconds) => realAdmin.Timestamp.fromMillis(Date.now() - seconds * 1e3),
+      run: (call) => call,
+    };
+    const read = (path: string) => emulator.firestore.doc(path).get();
+    for (let i = 0; i < steps; i++) {
+      const step = randomStep(random);
+      const before = await Promise.all(documents(step).map(read));
+      const [outcome, actual] = [await perform(real, step, before), await perform(model, step, before)];
+      seen.push({ ...step, outcome });
+      const what = `seed ${seed}, step ${i}: ${JSON.stringify(step)} on ${JSON.stringify(before.map((one) => one.data()))}`;
+      expect(actual, what).toBe(outcome);
+      for (const path of documents(step)) {
+        const [theirs, own] = [await read(path), await run(model.server.doc(path).get())];
+        expect(plain((own as typeof theirs).data()), what).toEqual(plain(theirs.data()));
+      }
+    }
+  }
+  return seen;
+}
+
+/** Commits as a client. @returns what the rules say */
+async function attempt(
+  { sdk, users, run }: Side,
+  { user, by }: Step,
+  // biome-ignore lint/suspicious/noExplicitAny: a batch or a transaction of either
+  writeTo: (writer: any) => void,
 ): Promise<string> {
-  const batch = sdk.writeBatch(db);
-  const at = sdk.serverTimestamp();
-  const ownEntry = sdk.doc(db, `counters/${counter}/tallyEntries/${user}`);
-  if (entry === "create") batch.set(ownEntry, { once: user, by, shard, at });
-  if (entry === "delete") batch.delete(ownEntry);
-  const nonces = sdk.arrayUnion(sdk.Bytes.fromUint8Array(new Uint8Array(5).fill(nonce)));
-  const marks = { [window]: { at, nonces } };
-  const write = { shard, count: sdk.increment(by), writes: sdk.increment(1), at, marks };
-  batch.set(sdk.doc(db, `counters/${counter}/shards/${shard}`), write, { merge: true });
+  const db = users[user];
   try {
-    await run(batch.commit());
+    if (by === "transaction")
+      await run(sdk.runTransaction(db, async (transaction: unknown) => writeTo(transaction), { maxAttempts: 1 }));
+    else {
+      const batch = sdk.writeBatch(db);
+      writeTo(batch);
+      await run(batch.commit());
+    }
     return "accepted";
   } catch (error) {
     return (error as { code: string }).code;
   }
 }
 
-test("the model accepts the same increments, replays, likes and unlikes as the emulator", LONG, async () => {
-  const real = (user: string) =>
-    emulator.environment.authenticatedContext(user).firestore() as unknown as realWeb.Firestore;
-  const users = { ada: real("ada"), bob: real("bob") };
-  const seen = new Map<string, number>();
-  for (let seed = 1; seed <= 8; seed++) {
-    const random = randomFor(seed, "clients");
-    await emulator.environment.clearFirestore();
-    const { connect, run } = createModel();
-    const ours = { ada: new modelWeb.Firestore(connect("ada")), bob: new modelWeb.Firestore(connect("bob")) };
-    const server = new modelAdmin.Firestore(connect("server"));
-    for (let i = 0; i < 40; i++) {
-      const step = randomBatch(random);
-      const expected = await performBatch({ db: users[step.user], sdk: realWeb, run: (call) => call }, step);
-      const actual = await performBatch({ db: ours[step.user], sdk: modelWeb, run }, step);
-      seen.set(expected, (seen.get(expected) ?? 0) + 1);
-      expect(actual, `seed ${seed}, step ${i}: ${JSON.stringify(step)}`).toBe(expected);
-    }
-    for (const path of ["views:a/shards/0", "views:a/shards/1", "likes:b/shards/0", "likes:b/shards/1"]) {
-      const [expected, actual] = [
-        emulator.firestore.doc(`counters/${path}`).get(),
-        server.doc(`counters/${path}`).get(),
-      ];
-      expect(plain((await run(actual)).data()), `seed ${seed}, ${path}`).toEqual(plain((await expected).data()));
-    }
-  }
-  expect(seen.get("accepted")).toBeGreaterThan(80);
-  expect(seen.get("permission-denied")).toBeGreaterThan(80);
-});
-
-/** A client's write of a shard, or a server's write of an old window. */
-interface MarkWrite {
+/** A client's write of a shard, with or without an entry; or a server's write of an old window. */
+interface MarkWrite extends Step {
+  readonly counter: "views:a" | "likes:b";
   readonly shard: string;
-  readonly by: "batch" | "transaction";
+  readonly entry: "none" | "create" | "delete";
   readonly does: (typeof MARK_WRITES)[number];
   readonly window: string;
   readonly nonce: number;
@@ -104,25 +123,36 @@ interface MarkWrite {
   readonly ageSeconds: number;
 }
 
-const MARK_WRITES = [
-  ...(["increment", "increment", "increment", "increment", "removal", "removal", "old window", "old window"] as const),
+/** What the rules never accept. */
+const FORBIDDEN = [
   ...([
     "two windows",
-    "two nonces",
     "other shard",
     "other field",
     "no nonce",
     "long nonce",
     "text",
     "own time",
+    "no writes",
   ] as const),
-  ...(["whole window", "bare removal", "removal of all", "replace", "no writes"] as const),
+  ...(["bare removal", "removal of all"] as const),
+] as const;
+const MARK_WRITES = [
+  ...(["increment", "increment", "increment", "increment", "increment", "increment", "increment"] as const),
+  // The last three are sometimes valid: a whole window may be new, and one of two nonces known.
+  ...(["removal", "removal", "old window", "old window", "whole window", "two nonces", "replace"] as const),
+  ...FORBIDDEN,
 ] as const;
 
 function randomMarkWrite(random: Random): MarkWrite {
+  const counter = random.pick(["views:a", "likes:b"] as const);
   return {
-    shard: random.pick(["0", "17"]),
+    user: random.pick(["ada", "bob"]),
     by: random.pick(["batch", "transaction"]),
+    counter,
+    shard: random.pick(["0", "17"]),
+    // Mostly valid.
+    entry: counter === "views:a" ? "none" : random.pick(["create", "create", "delete", "delete", "none"]),
     does: random.pick(MARK_WRITES),
     window: random.pick(["0", "2", "3", "4", "5"]),
     nonce: random.integer(0, 2),
@@ -130,19 +160,16 @@ function randomMarkWrite(random: Random): MarkWrite {
   };
 }
 
-async function performMarkWrite(
-  // biome-ignore lint/suspicious/noExplicitAny: the real SDKs or the models of them
-  side: { db: any; server: any; sdk: any; ago: (seconds: number) => any; run: <T>(call: Promise<T>) => Promise<T> },
-  { shard, by, does, window, nonce, ageSeconds }: MarkWrite,
-): Promise<string> {
-  const { db, server, sdk, ago, run } = side;
-  const path = `counters/views:a/shards/${shard}`;
-  const ref = sdk.doc(db, path);
+async function performMarkWrite(side: Side, step: MarkWrite): Promise<string> {
+  const { users, server, sdk, ago, run } = side;
+  const { user, counter, shard, entry, does, window, nonce, ageSeconds } = step;
+  const path = `counters/${counter}/shards/${shard}`;
   const at = sdk.serverTimestamp();
   const bytes = (of: number, length = 5) => sdk.Bytes.fromUint8Array(new Uint8Array(length).fill(of));
   const marks = { [window]: { at, nonces: sdk.arrayUnion(bytes(nonce)) } };
   const next = `${(Number(window) + 1) % 5}`;
-  const increment = { shard, count: sdk.increment(1), writes: sdk.increment(1), at, marks };
+  const count = sdk.increment(entry === "delete" ? -1 : 1);
+  const increment = { shard, count, writes: sdk.increment(1), at, marks };
   const nonces = (...some: unknown[]) => ({
     ...increment,
     marks: { [window]: { at, nonces: sdk.arrayUnion(...some) } },
@@ -162,7 +189,7 @@ async function performMarkWrite(
     ],
     "whole window": () => [
       "update",
-      { [`marks.${window}`]: { at, nonces: [bytes(nonce)] }, count: sdk.increment(1), writes: sdk.increment(1), at },
+      { [`marks.${window}`]: { at, nonces: [bytes(nonce)] }, count, writes: sdk.increment(1), at },
     ],
     "no writes": () => ["merge", { ...increment, writes: sdk.increment(0) }],
     replace: () => ["set", increment],
@@ -170,86 +197,43 @@ async function performMarkWrite(
     "bare removal": () => ["update", { [`marks.${window}`]: sdk.deleteField() }],
     "removal of all": () => ["update", { marks: sdk.deleteField() }],
   };
-  try {
-    if (does === "old window") {
-      const old = { at: ago(ageSeconds), nonces: [new Uint8Array(5).fill(nonce)] };
-      const write = server.doc(path).set({ shard, count: 1, writes: 1, marks: { [window]: old } }, { merge: true });
-      await run(write);
-      return "by a server";
-    }
-    const [kind, data] = (writes[does] as (typeof writes)[string])();
-    // biome-ignore lint/suspicious/noExplicitAny: a batch or a transaction of either
-    const put = (writer: any) =>
-      kind === "update" ? writer.update(ref, data) : writer.set(ref, data, { merge: kind === "merge" });
-    if (by === "transaction")
-      await run(sdk.runTransaction(db, async (tx: unknown) => void put(tx), { maxAttempts: 1 }));
-    else await run(put(sdk.writeBatch(db)).commit());
-    return "accepted";
-  } catch (error) {
-    return (error as { code: string }).code;
+  if (does === "old window") {
+    const old = { at: ago(ageSeconds), nonces: [new Uint8Array(5).fill(nonce)] };
+    await run(server.doc(path).set({ shard, count: 1, writes: 1, marks: { [window]: old } }, { merge: true }));
+    return "by a server";
   }
+  const [kind, data] = (writes[does] as (typeof writes)[string])();
+  const ref = sdk.doc(users[user], path);
+  const ownEntry = sdk.doc(users[user], `counters/${counter}/tallyEntries/${user}`);
+  return await attempt(side, step, (writer) => {
+    if (entry === "create") writer.set(ownEntry, { once: user, by: 1, shard, at });
+    if (entry === "delete") writer.delete(ownEntry);
+    if (kind === "update") writer.update(ref, data);
+    else writer.set(ref, data, { merge: kind === "merge" });
+  });
 }
 
-test("the model accepts the same marks as the emulator", LONG, async () => {
-  const db = emulator.environment.unauthenticatedContext().firestore();
-  const seen = new Map<string, number>();
-  for (let seed = 1; seed <= 8; seed++) {
-    const random = randomFor(seed, "windows");
-    await emulator.environment.clearFirestore();
-    const { connect, run, scheduler } = createModel();
-    const ours = {
-      db: new modelWeb.Firestore(connect("client")),
-      server: new modelAdmin.Firestore(connect("server")),
-      sdk: modelWeb,
-      ago: (seconds: number) => modelAdmin.Timestamp.fromMicros(scheduler.now - seconds * 1e6),
-      run,
-    };
-    const real = {
-      db,
-      server: emulator.firestore,
-      sdk: realWeb,
-      ago: (seconds: number) => realAdmin.Timestamp.fromMillis(Date.now() - seconds * 1e3),
-      run: <T>(call: Promise<T>) => call,
-    };
-    for (let i = 0; i < 60; i++) {
-      const step = randomMarkWrite(random);
-      const [expected, actual] = [await performMarkWrite(real, step), await performMarkWrite(ours, step)];
-      const kind = `${step.does}: ${expected}`;
-      seen.set(kind, (seen.get(kind) ?? 0) + 1);
-      expect(actual, `seed ${seed}, step ${i}: ${JSON.stringify(step)}`).toBe(expected);
-      const path = `counters/views:a/shards/${step.shard}`;
-      const [theirs, own] = [await emulator.firestore.doc(path).get(), await run(ours.server.doc(path).get())];
-      expect(plain(own.data()), `seed ${seed}, step ${i}: ${JSON.stringify(step)}`).toEqual(plain(theirs.data()));
-    }
-  }
-  for (const kind of [
-    "increment: accepted",
-    "increment: permission-denied",
-    "removal: accepted",
-    "removal: permission-denied",
-  ]) {
-    expect(seen.get(kind), kind).toBeGreaterThan(5);
-  }
-  // The other kinds are sometimes valid: a whole window may be new, and one of two nonces known.
-  const never = [
-    "two windows",
-    "other shard",
-    "other field",
-    "no nonce",
-    "long nonce",
-    "text",
-    "own time",
-    "no writes",
-  ];
-  for (const kind of [...never, "bare removal", "removal of all"])
-    expect(seen.get(`${kind}: accepted`), kind).toBeUndefined();
+test("the model accepts the same increments, replays, likes, unlikes and marks as the emulator", LONG, async () => {
+  const seen = await compare({
+    ...{ name: "windows", seeds: 12, steps: 60 },
+    randomStep: randomMarkWrite,
+    perform: performMarkWrite,
+    documents: ({ counter, shard }) => [`counters/${counter}/shards/${shard}`],
+  });
+  const times = (does: string, entry: string, outcome: string) =>
+    seen.filter((step) => step.does === does && step.entry === entry && step.outcome === outcome).length;
+  for (const kind of ["none", "create", "delete"])
+    for (const outcome of ["accepted", "permission-denied"])
+      expect(times("increment", kind, outcome), `${kind}: ${outcome}`).toBeGreaterThan(5);
+  for (const outcome of ["accepted", "permission-denied"])
+    expect(times("removal", "none", outcome), outcome).toBeGreaterThan(5);
+  const isForbidden = ({ does }: Step) => (FORBIDDEN as readonly string[]).includes(does);
+  expect(seen.filter((step) => isForbidden(step) && step.outcome === "accepted")).toEqual([]);
 });
 
 /** A client's write of a counter document, or what the functions or a server do to it. */
-interface DirectWrite {
-  readonly user: "ada" | "bob";
+interface DirectWrite extends Step {
   readonly counter: (typeof DIRECT_COUNTERS)[number];
-  readonly by: "batch" | "transaction";
   readonly does: (typeof DIRECT_WRITES)[number];
   /** From the generation that is stored. */
   readonly ahead: number;
@@ -263,17 +247,7 @@ const DIRECT_WRITES = [
   ...(["increment", "increment", "increment", "increment", "full", "full", "closed", "opened", "no document"] as const),
   ...(["total alone", "count alone", "no writes", "two writes", "fraction", "other field", "other part"] as const),
   ...(["no marks", "two nonces", "long nonce", "own time", "other window", "next window", "next kept"] as const),
-  ...([
-    "not open",
-    "shut",
-    "other group",
-    "replace",
-    "extra mark",
-    "in shard 0",
-    "undo twice",
-    "bare",
-    "by 2",
-  ] as const),
+  ...(["not open", "shut", "other group", "replace", "extra mark", "in shard 0", "undo twice", "bare"] as const),
 ] as const;
 
 function randomDirectWrite(random: Random): DirectWrite {
@@ -288,28 +262,22 @@ function randomDirectWrite(random: Random): DirectWrite {
   };
 }
 
-/** What both sides have stored before a write. */
-interface Stored {
-  readonly direct: { readonly generation?: number; readonly marks?: Readonly<Record<string, unknown>> } | undefined;
-  readonly entry: string | undefined;
-}
-
 async function performDirectWrite(
-  // biome-ignore lint/suspicious/noExplicitAny: the real SDKs or their models
-  side: { db: any; server: any; sdk: any; ago: (seconds: number) => any; run: <T>(call: Promise<T>) => Promise<T> },
-  { user, counter, by, does, ahead, nonce, seconds }: DirectWrite,
-  { direct, entry }: Stored,
+  side: Side,
+  step: DirectWrite,
+  [document, , entry]: readonly realAdmin.DocumentSnapshot[],
 ): Promise<string> {
-  const { db, server, sdk, ago, run } = side;
+  const { users, server, sdk, ago, run } = side;
+  const { user, counter, does, ahead, nonce, seconds } = step;
   const path = `counters/${counter}`;
-  const current = direct?.generation ?? 0;
+  const current: number = document?.get("direct.generation") ?? 0;
   const generation = Math.max(current + ahead, 0);
   const [name, next] = [0, 1].map((more) => `${(generation + more) % DIRECT_WINDOWS}`) as [string, string];
   const at = sdk.serverTimestamp();
   const bytes = (of: number, length = 5) => sdk.Bytes.fromUint8Array(new Uint8Array(length).fill(of));
   const window = (...nonces: unknown[]) => ({ at, nonces: sdk.arrayUnion(...nonces) });
   const hasEntries = counter !== "pages:a";
-  const isUndo = hasEntries && entry !== undefined;
+  const isUndo = hasEntries && entry?.exists === true;
   const amount = (isUndo ? -1 : 1) * (counter === "tickets:c" ? -1 : 1);
   const count = sdk.increment(amount);
   const marks = { [name]: window(bytes(nonce)), [next]: sdk.deleteField() };
@@ -348,87 +316,45 @@ async function performDirectWrite(
   const total = { group: counter.split(":")[0], total: 3 };
   const stored = { open: true, generation: current, count: 3, writes: 3 };
   const before = `${(current + DIRECT_WINDOWS - 1) % DIRECT_WINDOWS}`;
-  try {
-    if (does === "no document") {
-      await run(server.doc(path).delete());
-      return "by a server";
-    }
-    if (does === "full") {
-      const full = { [before]: old(9 + seconds, 0), [`${current % DIRECT_WINDOWS}`]: old(9, 4) };
-      await put({ ...total, direct: { ...stored, marks: full } });
-      return "by the functions";
-    }
-    if (does === "closed" || does === "opened") {
-      const kept = { ...stored, open: does === "opened", generation: current + 1, marks: { [before]: old(300, 0) } };
-      await put({ ...total, direct: kept });
-      return "by the functions";
-    }
-    const ref = sdk.doc(db, path);
-    const ownEntry = sdk.doc(db, `${path}/tallyEntries/${user}`);
-    const inShard = { shard: "0", count, writes: sdk.increment(1), at, marks: { 0: window(bytes(nonce)) } };
-    // biome-ignore lint/suspicious/noExplicitAny: a batch or a transaction of either
-    const writeTo = (writer: any) => {
-      const isInShard = does === "in shard 0";
-      if (hasEntries && does !== "bare") {
-        if (isUndo) writer.delete(ownEntry);
-        else writer.set(ownEntry, { once: user, by: amount, shard: isInShard ? "0" : "direct", at });
-      }
-      if (isInShard || does === "undo twice") writer.set(sdk.doc(db, `${path}/shards/0`), inShard, { merge: true });
-      if (!isInShard) writer.set(ref, changed[does] ?? whole, { merge: does !== "replace" });
-    };
-    if (by === "transaction")
-      await run(sdk.runTransaction(db, async (tx: unknown) => void writeTo(tx), { maxAttempts: 1 }));
-    else {
-      const batch = sdk.writeBatch(db);
-      writeTo(batch);
-      await run(batch.commit());
-    }
-    return "accepted";
-  } catch (error) {
-    return (error as { code: string }).code;
+  if (does === "no document") {
+    await run(server.doc(path).delete());
+    return "by a server";
   }
+  if (does === "full") {
+    const full = { [before]: old(9 + seconds, 0), [`${current % DIRECT_WINDOWS}`]: old(9, 4) };
+    await put({ ...total, direct: { ...stored, marks: full } });
+    return "by the functions";
+  }
+  if (does === "closed" || does === "opened") {
+    const kept = { ...stored, open: does === "opened", generation: current + 1, marks: { [before]: old(300, 0) } };
+    await put({ ...total, direct: kept });
+    return "by the functions";
+  }
+  const db = users[user];
+  const ownEntry = sdk.doc(db, `${path}/tallyEntries/${user}`);
+  const inShard = { shard: "0", count, writes: sdk.increment(1), at, marks: { 0: window(bytes(nonce)) } };
+  const isInShard = does === "in shard 0";
+  return await attempt(side, step, (writer) => {
+    if (hasEntries && does !== "bare") {
+      if (isUndo) writer.delete(ownEntry);
+      else writer.set(ownEntry, { once: user, by: amount, shard: isInShard ? "0" : "direct", at });
+    }
+    if (isInShard || does === "undo twice") writer.set(sdk.doc(db, `${path}/shards/0`), inShard, { merge: true });
+    if (!isInShard) writer.set(sdk.doc(db, path), changed[does] ?? whole, { merge: does !== "replace" });
+  });
 }
 
 test("the model accepts the same direct increments as the emulator", LONG, async () => {
   setDirectPolicy(() => true);
-  const real = (user: string) => emulator.environment.authenticatedContext(user).firestore();
-  const users = { ada: real("ada"), bob: real("bob") };
-  const seen = new Map<string, number>();
-  for (let seed = 1; seed <= 8; seed++) {
-    const random = randomFor(seed, "direct");
-    await emulator.environment.clearFirestore();
-    const { connect, run, scheduler } = createModel();
-    const models = { ada: new modelWeb.Firestore(connect("ada")), bob: new modelWeb.Firestore(connect("bob")) };
-    const ours = {
-      server: new modelAdmin.Firestore(connect("server")),
-      sdk: modelWeb,
-      ago: (seconds: number) => modelAdmin.Timestamp.fromMicros(scheduler.now - seconds * 1e6),
-      run,
-    };
-    const theirs = {
-      server: emulator.firestore,
-      sdk: realWeb,
-      ago: (seconds: number) => realAdmin.Timestamp.fromMillis(Date.now() - seconds * 1e3),
-      run: <T>(call: Promise<T>) => call,
-    };
-    for (let i = 0; i < 80; i++) {
-      const step = randomDirectWrite(random);
-      const path = `counters/${step.counter}`;
-      const entry = await emulator.firestore.doc(`${path}/tallyEntries/${step.user}`).get();
-      const before = await emulator.firestore.doc(path).get();
-      const stored: Stored = { direct: before.get("direct"), entry: entry.get("shard") };
-      const expected = await performDirectWrite({ ...theirs, db: users[step.user] }, step, stored);
-      const actual = await performDirectWrite({ ...ours, db: models[step.user] }, step, stored);
-      const kind = `${step.does}: ${expected}`;
-      seen.set(kind, (seen.get(kind) ?? 0) + 1);
-      const what = `seed ${seed}, step ${i}: ${JSON.stringify(step)} on ${JSON.stringify(before.data())}`;
-      expect(actual, what).toBe(expected);
-      for (const one of [path, `${path}/shards/0`, `${path}/tallyEntries/${step.user}`]) {
-        const [expected, actual] = [await emulator.firestore.doc(one).get(), await run(ours.server.doc(one).get())];
-        expect(plain(actual.data()), what).toEqual(plain(expected.data()));
-      }
-    }
-  }
+  const seen = await compare({
+    ...{ name: "direct", seeds: 8, steps: 80 },
+    randomStep: randomDirectWrite,
+    perform: performDirectWrite,
+    documents: ({ counter, user }) => {
+      const path = `counters/${counter}`;
+      return [path, `${path}/shards/0`, `${path}/tallyEntries/${user}`];
+    },
+  });
   for (const kind of ["increment: accepted", "increment: permission-denied", "in shard 0: accepted"])
-    expect(seen.get(kind), `${kind} of ${JSON.stringify([...seen])}`).toBeGreaterThan(5);
+    expect(seen.filter(({ does, outcome }) => `${does}: ${outcome}` === kind).length, kind).toBeGreaterThan(5);
 });

@@ -1,11 +1,11 @@
-/** A network of the model without a whole simulation, for the tests of the model. */
+/** Networks of the model. */
 import { Faults } from "../faults.ts";
 import { Process, Scheduler } from "../scheduler.ts";
 import { Database } from "./database.ts";
 import { Connection, type Network } from "./network.ts";
 import type { Micros } from "./values.ts";
 
-/** @param overrides  parts that differ from a network without faults that observes nothing */
+/** @param overrides  parts that differ from a network of its own time, without faults, that observes nothing */
 export function createNetwork(overrides: Partial<Network> = {}): Network {
   const ignore = () => {};
   return {

@@ -42,7 +42,7 @@ function joinsGeneration(old: Fields, generation: number): boolean {
 function isFullAndSlow(marks: Fields, generation: number): boolean {
   const windowOf = (generation: number) => mapOf(marks[(generation + DIRECT_WINDOWS) % DIRECT_WINDOWS]);
   const [last, before] = [windowOf(generation), windowOf(generation - 1)];
-  if (noncesOf(last).length < MAX_DIRECT_MARKS) return planted.withoutRule === "the generation is full";
+  if (noncesOf(last).length < MAX_DIRECT_MARKS) return false;
   return !before.at || microsOf(last.at) - microsOf(before.at) >= SLOW_GENERATION_SECONDS * 1e6;
 }
 

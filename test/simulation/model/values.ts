@@ -60,10 +60,6 @@ export class Bytes extends Uint8Array {
     return new Bytes(bytes);
   }
 
-  toBase64(): string {
-    return Buffer.from(this).toString("base64");
-  }
-
   toUint8Array(): Uint8Array {
     return new Uint8Array(this);
   }

@@ -84,32 +84,15 @@ export class Firestore {
     return withPendingWrites(ref, this.cache.get(ref.path));
   }
 
-  /** The newest version comes after each commit, in order, and after a cut connection later. */
+  /** Hears nothing: what listeners show is simulated where users change (device.ts). */
   listen(
-    ref: DocumentReference,
-    next: (snapshot: DocumentSnapshot) => void,
+    _ref: DocumentReference,
+    _next: (snapshot: DocumentSnapshot) => void,
     _error: (error: FirestoreError) => void,
   ): () => void {
-    const { path } = ref;
-    const { network, process, database } = this.connection;
-    let hasEnded = false;
-    let deliveredAt = 0;
-    const deliver = () => {
-      const { scheduler, faults } = network;
-      const arrival = scheduler.now + faults.callOutcome(process).responseDelay;
-      deliveredAt = Math.max(arrival, deliveredAt, this.offlineUntil);
-      const { fields } = database.get(path);
-      const show = () => hasEnded || next(new DocumentSnapshot(ref, fields));
-      scheduler.after(deliveredAt - scheduler.now, show, process);
-    };
-    network.listeners.add((changed) => hasEnded || !changed.includes(path) || deliver());
-    deliver();
-    return () => {
-      hasEnded = true;
-    };
+    return () => {};
   }
 
-  /** Hears nothing: the code under test needs it only where users change (device.ts). */
   listenToCache(_collection: string, _next: (snapshot: never) => void): () => void {
     return () => {};
   }
@@ -319,19 +302,6 @@ export class WriteBatch extends Writes {
 
 export function writeBatch(firestore: Firestore): WriteBatch {
   return new WriteBatch(firestore);
-}
-
-export function setDoc(ref: DocumentReference, data: Data, options?: { merge?: boolean }): Promise<void> {
-  return writeBatch(ref.firestore).set(ref, data, options).commit();
-}
-
-/** A field path such as `a.b` replaces that field alone. */
-export function updateDoc(ref: DocumentReference, data: Data): Promise<void> {
-  return writeBatch(ref.firestore).update(ref, data).commit();
-}
-
-export function deleteDoc(ref: DocumentReference): Promise<void> {
-  return writeBatch(ref.firestore).delete(ref).commit();
 }
 
 /**

@@ -1,17 +1,17 @@
 /** Mistakes with counters that were made by hand, and that old apps write. */
 
-import type { PublishPart, PublishPlan } from "../../../functions/src/counter/types.ts";
+import type { PublishDecisions, PublishHooks } from "../../../functions/src/counter/types.ts";
 import type { Mutation } from "./mutation.ts";
 
 /** The feature of adopted counters, changed. */
-function having(change: (plan: PublishPlan) => Partial<PublishPlan>): Pick<Mutation, "backend"> {
-  const changed = <One extends PublishPlan>(one: One): One =>
+function having(change: (plan: PublishDecisions) => Partial<PublishDecisions>): Pick<Mutation, "backend"> {
+  const changed = <One extends PublishDecisions>(one: One): One =>
     one.name === "adopted" ? { ...one, ...change(one) } : one;
   return {
     backend: (backend) => ({
       ...backend,
-      features: backend.features.map((feature) => changed<PublishPart>(feature)),
-      config: { ...backend.config, plans: backend.config.plans.map((plan) => changed<PublishPlan>(plan)) },
+      features: backend.features.map((feature) => changed<PublishHooks>(feature)),
+      config: { ...backend.config, plans: backend.config.plans.map((plan) => changed<PublishDecisions>(plan)) },
     }),
   };
 }
@@ -47,7 +47,7 @@ export const adoptedMutations: Record<string, Mutation> = {
     seed: 18,
   },
   "what a counter had before is today's": {
-    ...having(() => ({ measured: () => ({}) })),
+    ...having(() => ({ correctSum: () => ({}) })),
     breaks: ["I11"],
     world: "adopted",
   },

@@ -2,7 +2,7 @@
 import type { Write } from "../model/database.ts";
 import { FieldValue } from "../model/values.ts";
 import { BRIDGED } from "../scenario/scenario.ts";
-import { inTwoCommits, isDeletion, late, publishing, those, without, withoutPreconditions } from "./edits.ts";
+import { inTwoCommits, isDeletion, publishing, those, without, withoutPreconditions } from "./edits.ts";
 import type { Edit, Mutation } from "./mutation.ts";
 
 const counter = `counters/${BRIDGED.counter}`;
@@ -15,16 +15,8 @@ const moving = (edit: Edit): Pick<Mutation, "commit"> => ({
     writes.some(isNote) && !by.process.name.startsWith("giveBack") ? edit(writes, commit, by) : commit(writes),
 });
 
-const isRaised = ({ data = {} }: Write) =>
-  Object.values(data).some((value) => value instanceof FieldValue && value.operand !== 0);
-
 export const bridgeMutations: Record<string, Mutation> = {
   "a move without preconditions": { ...moving(withoutPreconditions), breaks: ["I9"], seed: 8 },
-  "a move that leaves the field as it is does not look whether it has changed": {
-    ...moving(late(without((write) => isField(write) && !isRaised(write)))),
-    breaks: ["I9"],
-    isRare: true,
-  },
   "a move deletes the shards in a commit of its own": {
     ...moving(inTwoCommits((write) => !isDeletion(write))),
     breaks: ["I9"],

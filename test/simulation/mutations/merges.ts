@@ -44,7 +44,6 @@ export const mergeMutations: Record<string, Mutation> = {
     breaks: ["I10"],
     seed: 16,
   },
-  "a merge of items without preconditions": { ...mergingItems(late(unconditionally)), breaks: ["I13"], seed: 2 },
   "a merge of items overwrites a summary that has changed": {
     ...mergingItems(late(those(isSummary, withoutPrecondition))),
     breaks: ["I13"],

@@ -16,8 +16,16 @@ import type { Change, Database, QueryPlan, Version, Write } from "../model/datab
 import type { Micros } from "../model/values.ts";
 import type { Process } from "../scheduler.ts";
 
-/** One database or several regions; clients that watch; a step that fails for long; one kind of fault at its worst; old apps; calm counters; users of one device. */
-export type World = "one database" | "failing" | "regions" | "watches" | "worst" | "adopted" | "calm" | "users";
+/** The worlds beside the usual one of one database. */
+export const OTHER_WORLDS = {
+  regions: "several regions instead of one database",
+  adopted: "old apps write a counter that was made by hand",
+  calm: "calm counters, whose increments go to their documents",
+  users: "what tabs show to users who sign in and out, reload, and go offline",
+  failing: "one step of the functions, such as folds, fails for long",
+  worst: "one kind of fault in each run, as often as it can be; prints how late totals were",
+} as const;
+export type World = "one database" | keyof typeof OTHER_WORLDS;
 
 /** Who commits, and how. The name of a process says what it is: `instance 0`, `server 1`, `client 2`, `reset`, `import`. */
 export interface Committer {
@@ -54,7 +62,6 @@ export interface Hooks {
     | "a shard of stock has units"
     | "a window is old"
     | "the generation is named"
-    | "the generation is full"
     | "an undo is in one place";
   /** The delivery of an event to the handler of an instance. */
   readonly event?: (
@@ -81,8 +88,6 @@ export interface Hooks {
     | "its waits do not tell of another user";
   /** The random numbers of the code under test. */
   readonly random?: (random: Random) => number;
-  /** How long a timer of the code under test runs, in milliseconds. */
-  readonly timer?: (millis: number) => number;
 }
 
 export interface Mutation extends Hooks {
@@ -92,8 +97,6 @@ export interface Mutation extends Hooks {
   readonly world?: World;
   /** The first seed that finds the mistake. Default: 1. */
   readonly seed?: number;
-  /** Whether no seed is known. Then the tests leave the search to the command line. */
-  readonly isRare?: true;
 }
 
 /** The hooks of the mutation that is planted. */

@@ -2,7 +2,7 @@
 import type { Transfer } from "../../../functions/src/features/stock/stockPlan.ts";
 import type { Version, Write } from "../model/database.ts";
 import { STOCK } from "../scenario/scenario.ts";
-import { committing, deciding, inTwoCommits, isDeletion, those, withoutPreconditions } from "./edits.ts";
+import { committing, inTwoCommits, isDeletion, those, withoutPreconditions } from "./edits.ts";
 import type { Edit, Hooks, Mutation } from "./mutation.ts";
 
 const isStock = ({ path }: { readonly path: string }) => path.startsWith(`counters/${STOCK}/`);
@@ -44,11 +44,6 @@ export const stockMutations: Record<string, Mutation> = {
     breaks: ["I12"],
     seed: 220,
   },
-  "a fold moves units of a bounded counter into base": {
-    ...deciding((step) => (step.do === "fold" ? { ...step, onlyEmpty: false } : step)),
-    breaks: ["I12"],
-    isRare: true,
-  },
   "a server's take without the precondition": {
     ...committing("server", isStock, withoutPreconditions),
     breaks: ["I12"],
@@ -73,11 +68,6 @@ export const stockMutations: Record<string, Mutation> = {
     query: (plan, find, { name }) =>
       name.startsWith("client") && plan.needs && plan.collection === `counters/${STOCK}/shards` ? [] : find(),
     breaks: ["I12"],
-  },
-  "a take lists the shards within a second": {
-    timer: (millis) => Math.min(millis, 1_000),
-    breaks: ["completion"],
-    isRare: true,
   },
   "the rules let a shard fall below zero": { withoutRule: "a shard of stock has units", breaks: ["I12"] },
 };

@@ -105,15 +105,6 @@ export const wakeUpMutations: Record<string, Mutation> = {
     breaks: ["I2"],
     seed: 16,
   },
-  "an idle counter stays idle if nothing was written to a new shard": {
-    ...publishingNext((next, { previous }, { isPoll }) => {
-      const isWritten = next.writes !== previous?.writes || next.total !== previous.total;
-      if (!previous || isWritten || isPoll || previous.nextPollAt !== null) return next;
-      return { ...next, phase: previous.phase, nextPollAt: null };
-    }),
-    breaks: ["I2", "I12"],
-    isRare: true,
-  },
   "a quiet phase does not schedule its poll": {
     ...deciding((step) =>
       step.do === "publish" && step.next.phase === "quiet"
@@ -150,11 +141,6 @@ export const wakeUpMutations: Record<string, Mutation> = {
       nextPollAt: next.nextPollAt === null ? null : next.nextPollAt - 0.314_159_2,
     })),
     breaks: ["I2"],
-  },
-  "nothing waits until a measurement is scheduled": {
-    ...scheduling(async (task, schedule) => void schedule(task).catch(() => undefined)),
-    breaks: ["I2"],
-    seed: 19,
   },
   "schedule after the publish": {
     ...scheduling(

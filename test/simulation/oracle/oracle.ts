@@ -20,7 +20,6 @@ import { IncrementCheck } from "./increments.ts";
 import { Lateness } from "./lateness.ts";
 import { MirrorCheck } from "./mirrors.ts";
 import { OnceIncrementCheck } from "./onceIncrements.ts";
-import { ShownCheck } from "./shown.ts";
 import { StockCheck } from "./stock.ts";
 import { TopItemsCheck } from "./topItems.ts";
 import { type Fail, Violation } from "./violation.ts";
@@ -85,7 +84,6 @@ export class Oracle {
   readonly drift: DriftCheck;
   readonly bridge: BridgeCheck;
   readonly visitors: VisitorCheck;
-  readonly shown: ShownCheck;
   readonly stock: StockCheck;
   readonly topItems: TopItemsCheck;
   readonly lateness = new Lateness();
@@ -111,7 +109,6 @@ export class Oracle {
     this.drift = new DriftCheck(this.fail, snapshotLag);
     this.bridge = new BridgeCheck(this.fail);
     this.visitors = new VisitorCheck(this.fail, snapshotLag > 0);
-    this.shown = new ShownCheck(this.fail);
     this.stock = new StockCheck(this.fail, snapshotLag);
     this.topItems = new TopItemsCheck(this.fail, snapshotLag > 0);
     this.#windows = new WindowCheck(config, this.fail);
@@ -203,7 +200,6 @@ export class Oracle {
     for (const change of changes) {
       if (!isCounter(change.after.path, this.#config)) continue;
       if (kind === "before") this.#freshness.forget(change.after.path.slice(this.#config.collection.length + 1));
-      this.shown.published(change.after.path.slice(this.#config.collection.length + 1), change.after.fields);
       this.#checkPublish(change, time);
     }
     this.#history.onCommit(changes);

@@ -52,7 +52,7 @@ export interface Scenario {
   readonly faultRate: number;
   /**
    * How far snapshots may lag behind earlier commits: 0 in production, more in the emulator
-   * (`functions/src/deploy/backend.ts`).
+   * (`functions/src/deploy/createBackend.ts`).
    */
   readonly snapshotLag: Micros;
   /** How long most calls take each way. */

@@ -22,7 +22,7 @@ export const adopted = defineFeature({
   parseState: (document) => ({
     numShards: document.get("bounded") === true ? undefined : parseNumShards(document.get("num_shards")),
   }),
-  measuredWith: ({ adopted }) => adopted?.numShards,
+  measurementDependsOn: ({ adopted }) => adopted?.numShards,
   // Other counters do not get the field.
   contribute: (_state, { adopted: { oldWrites } = { oldWrites: 0 } }) => ({
     fields: oldWrites > 0 ? { oldWrites } : {},

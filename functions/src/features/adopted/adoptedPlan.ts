@@ -41,7 +41,7 @@ declare module "../../counter/measurement.ts" {
 
 export const adoptedPlan = {
   name: "adopted",
-  documented: { "[counters made by hand](adopting.md)": "ADOPTED" },
+  tableRows: { "[counters made by hand](adopting.md)": "ADOPTED" },
   parameters: {
     ADOPTED: {
       default: "no",
@@ -59,7 +59,7 @@ export const adoptedPlan = {
     shardupdated: {
       does: "Brings the total of a counter up to date after old clients have written one of its shards again.",
       without: "what old apps add to counters with num_shards is published late",
-      unless: "ADOPTED",
+      askedForBy: "ADOPTED",
       // It would always be there, and cost an invocation for each write.
       isNotInExtension: true,
       trigger: { on: "updated", root: "COLLECTION", path: "{counterId}/shards/{shardId}" },
@@ -71,7 +71,7 @@ export const adoptedPlan = {
     return doesTrigger ? { ...kept, triggerShards: numShards, minShards: Math.max(minShards, numShards) } : kept;
   },
   needsPublishes: ({ adopted }) => adopted?.numShards !== undefined,
-  measured: withOldWrites,
+  correctSum: withOldWrites,
   fieldsAfter: ({ previous, measurement: { oldWrites } }) => ({
     oldWrites: oldWrites ?? previous?.adopted?.oldWrites ?? 0,
   }),

@@ -5,7 +5,7 @@ import { FIELDS, mirrorsOf } from "../mirrors/mirrorsPlan.ts";
 export const bridgePlan = {
   name: "bridge",
   needs: ["mirrors"],
-  documented: { "[Google's extension](migration.md)": "BRIDGE" },
+  tableRows: { "[Google's extension](migration.md)": "BRIDGE" },
   parameters: {
     BRIDGE: {
       ...FIELDS,
@@ -24,7 +24,7 @@ export const bridgePlan = {
     legacyshardwritten: {
       does: "Moves what old apps write for Google's counter extension into counters, while you move from it.",
       without: "increments of old apps are not counted",
-      unless: "BRIDGE",
+      askedForBy: "BRIDGE",
       trigger: { on: "written", path: "{document=**}/_counter_shards_/{shardId}" },
     },
   },

@@ -13,7 +13,7 @@ const COUNTED_PER_READ = 1_000;
 export const collections = defineFeature({
   ...collectionsPlan,
   onDocument: { documentcreated: createHandler, documentdeleted: createHandler },
-  measurer(counterId, firestore, config) {
+  measureInstead(counterId, firestore, config) {
     const path = countedCollectionOf(counterId, config.collections);
     if (path === undefined) return undefined;
     /** Cost: 1 read per 1,000 documents, at least 1. */

@@ -2,7 +2,7 @@
 import {
   type CountedCollection,
   countedCollectionOf,
-  NO_COUNTED_COLLECTION,
+  NO_COLLECTION,
   parseCountedCollection,
 } from "../../../../core/src/index.ts";
 import type { FeaturePlan } from "../../shared/feature.ts";
@@ -15,22 +15,19 @@ declare module "../../counter/types.ts" {
   }
 }
 
-/** Creations and deletions alone: an update of a counted document costs nothing. */
-const COUNTED = { unless: "COUNTED_COLLECTION" } as const;
-
 export const collectionsPlan = {
   name: "collections",
-  documented: { "[a counted collection](#counting-a-collection)": "COUNTED_COLLECTION" },
+  tableRows: { "[a counted collection](#counting-a-collection)": "COUNTED_COLLECTION" },
   parameters: {
     COUNTED_COLLECTION: {
-      default: NO_COUNTED_COLLECTION,
+      default: NO_COLLECTION,
       label: "Counted collection",
       description:
         "The path of a collection whose documents are counted, such as posts or posts/{post}/comments. " +
-        `${NO_COUNTED_COLLECTION} counts nothing.`,
+        `${NO_COLLECTION} counts nothing.`,
       accepted:
         "the path of a collection, with `{wildcards}` for documents; not below `COLLECTION`; " +
-        `\`${NO_COUNTED_COLLECTION}\`: none`,
+        `\`${NO_COLLECTION}\`: none`,
       pattern: "^[^/]+(/[^/]+/[^/]+)*$",
       invalid: "Enter the path of a collection, such as posts or posts/{post}/comments.",
     },
@@ -40,15 +37,16 @@ export const collectionsPlan = {
     if (collections) assertOutside(collection, "COUNTED_COLLECTION", collections);
     return { collections };
   },
+  // No trigger for updates: they do not change the count.
   functions: {
     documentcreated: {
-      ...COUNTED,
+      askedForBy: "COUNTED_COLLECTION",
       does: "Brings the count of a collection up to date after one of its documents was created.",
       without: "created documents of the counted collection are not counted",
       trigger: { on: "created", root: "COUNTED_COLLECTION", path: "{document}" },
     },
     documentdeleted: {
-      ...COUNTED,
+      askedForBy: "COUNTED_COLLECTION",
       does: "Brings the count of a collection up to date after one of its documents was deleted.",
       without: "deleted documents of the counted collection are still counted",
       trigger: { on: "deleted", root: "COUNTED_COLLECTION", path: "{document}" },

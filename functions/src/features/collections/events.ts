@@ -8,9 +8,9 @@ import type { Millis } from "../../counter/time.ts";
 export function collectionEvent(
   collection: string,
   committedAt: Millis,
-  collectionCount: CountedCollection | undefined,
+  countedCollection: CountedCollection | undefined,
 ): WriteEvent | undefined {
-  const counterId = counterIdOf(collection, collectionCount);
+  const counterId = counterIdOf(collection, countedCollection);
   if (counterId !== undefined) return { counterId, committedAt };
   logError("cannot count this collection: its counter would have no id of its own", { collection });
   return undefined;

@@ -2,34 +2,34 @@
 import type { QueryDocumentSnapshot } from "firebase-admin/firestore";
 import { defineFeature } from "../../shared/feature.ts";
 import { eventLogPlan } from "./eventLogPlan.ts";
-import { type Publish, publisher, publishLost, publishOutbox, recordOfEntry } from "./outbox.ts";
+import { publishLost, publishOutbox, recordOfEntry, type SendRecords, sender } from "./outbox.ts";
 
 declare module "../../counter/backend.ts" {
   interface FeatureConnections {
-    readonly eventLog: Publish;
+    readonly eventLog: SendRecords;
   }
 }
 
 export const eventLog = defineFeature({
   ...eventLogPlan,
-  connect: (_app, { eventLog: { topic } }) => (topic === "" ? undefined : publisher(topic)),
+  connect: (_app, { eventLog: { topic } }) => (topic === "" ? undefined : sender(topic)),
   onDocument: {
     /** Publishes the events that ingest has counted. */
-    logevents: ({ connections: { eventLog: publish } }) => {
+    logevents: ({ connections: { eventLog: send } }) => {
       return async ({ after }) => {
-        if (after && publish) await publishOutbox(after as QueryDocumentSnapshot, publish);
+        if (after && send) await publishOutbox(after as QueryDocumentSnapshot, send);
       };
     },
-    logincrements: ({ connections: { eventLog: publish } }) => {
+    logincrements: ({ connections: { eventLog: send } }) => {
       return async ({ before, after, time }) => {
-        if (!publish || (before && after)) return;
+        if (!send || !before === !after) return;
         const [entry, kind] = after ? [after, "created" as const] : [before, "deleted" as const];
-        await publish([recordOfEntry(entry as QueryDocumentSnapshot, kind, time)]);
+        await send([recordOfEntry(entry as QueryDocumentSnapshot, kind, time)]);
       };
     },
   },
   async sweep(backend) {
-    const { eventLog: publish } = backend.connections;
-    if (publish) await publishLost(backend, publish);
+    const { eventLog: send } = backend.connections;
+    if (send) await publishLost(backend, send);
   },
 });

@@ -1,5 +1,5 @@
 /** What the event log needs of a deployment. */
-import { NO_COUNTED_COLLECTION } from "../../../../core/src/index.ts";
+import { NO_COLLECTION } from "../../../../core/src/index.ts";
 import type { FeaturePlan } from "../../shared/feature.ts";
 
 declare module "../../counter/types.ts" {
@@ -11,7 +11,7 @@ declare module "../../counter/types.ts" {
 
 export const eventLogPlan = {
   name: "eventLog",
-  documented: { "[the event log](events.md#the-event-log)": "EVENTS_TOPIC" },
+  tableRows: { "[the event log](events.md#the-event-log)": "EVENTS_TOPIC" },
   parameters: {
     EVENTS_TOPIC: {
       default: "",
@@ -22,12 +22,12 @@ export const eventLogPlan = {
       accepted: "the id of an existing Pub/Sub topic",
     },
     EVENTS_COLLECTION: {
-      default: NO_COUNTED_COLLECTION,
+      default: NO_COLLECTION,
       label: "Collection of the event log",
       description:
         "To publish likes and other increments with `once` to EVENTS_TOPIC as well, the value of COLLECTION. " +
-        `${NO_COUNTED_COLLECTION} publishes none of them.`,
-      accepted: `the value of \`COLLECTION\`: increments with \`once\` are logged, too; \`${NO_COUNTED_COLLECTION}\``,
+        `${NO_COLLECTION} publishes none of them.`,
+      accepted: `the value of \`COLLECTION\`: increments with \`once\` are logged, too; \`${NO_COLLECTION}\``,
       pattern: "^[^/]+$",
       invalid: "Enter the id of one collection.",
     },
@@ -37,13 +37,13 @@ export const eventLogPlan = {
     logevents: {
       does: "Publishes the events that ingest has counted, if a topic is set.",
       without: "events of ingest are not published to EVENTS_TOPIC",
-      unless: "EVENTS_TOPIC",
+      askedForBy: "EVENTS_TOPIC",
       trigger: { on: "created", root: "COLLECTION", path: "{counterId}/tallyOutbox/{id}" },
     },
     logincrements: {
       does: "Publishes increments with `once`, and those that were taken back, if a topic is set.",
       without: "increments with once are not published to EVENTS_TOPIC",
-      unless: "EVENTS_COLLECTION",
+      askedForBy: "EVENTS_COLLECTION",
       trigger: { on: "written", root: "EVENTS_COLLECTION", path: "{counterId}/tallyEntries/{once}" },
     },
   },

@@ -55,10 +55,10 @@ interface OutboxDocument {
 export const MAX_OUTBOX_BYTES = 300_000;
 
 /** Publishes records; resolves when Pub/Sub has them. */
-export type Publish = (records: readonly LogRecord[]) => Promise<void>;
+export type SendRecords = (records: readonly LogRecord[]) => Promise<void>;
 
 /** Publishes to a topic. The client is loaded by the first call. */
-export function publisher(topic: string): Publish {
+export function sender(topic: string): SendRecords {
   let loading: Promise<{ publish(record: LogRecord): Promise<string> }> | undefined;
   const load = async () => {
     const { PubSub } = await import("@google-cloud/pubsub");
@@ -111,8 +111,8 @@ export function addToOutbox(
 }
 
 /** Publishes what an outbox document holds, then deletes it. */
-export async function publishOutbox(document: QueryDocumentSnapshot, publish: Publish): Promise<void> {
-  await publish(JSON.parse(document.get("records")));
+export async function publishOutbox(document: QueryDocumentSnapshot, send: SendRecords): Promise<void> {
+  await send(JSON.parse(document.get("records")));
   await document.ref.delete();
 }
 
@@ -123,11 +123,11 @@ const MAX_PUBLISHED = 20;
  * For the sweep: publishes what lost events have left. A document that is not lost may hide it from one sweep, not from all: names are
  * random, and such a document is soon published. Cost: that of {@link handleLost}, and 1 read and 1 delete per document.
  */
-export function publishLost(backend: Backend, publish: Publish): Promise<void> {
+export function publishLost(backend: Backend, send: SendRecords): Promise<void> {
   return handleLost(backend, backend.counters, OUTBOX, async (counter) => {
     const { docs } = await counter.collection(OUTBOX).limit(MAX_PUBLISHED).get();
     await Promise.all(
-      docs.filter((document) => isLost(document, backend.now())).map((document) => publishOutbox(document, publish)),
+      docs.filter((document) => isLost(document, backend.now())).map((document) => publishOutbox(document, send)),
     );
     return true;
   });

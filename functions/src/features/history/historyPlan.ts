@@ -38,7 +38,7 @@ export const historyPlan = {
       ...GROUPS,
       label: "History",
       description: "The groups whose past totals are kept, for charts: as in WINDOWS. Empty: none.",
-      accepted: "the same",
+      accepted: "groups, as for `WINDOWS`",
     },
     HISTORY_DAYS: {
       default: "30",

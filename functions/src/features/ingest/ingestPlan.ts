@@ -16,7 +16,7 @@ const NO_TOPIC = "none";
 export const ingestPlan = {
   name: "ingest",
   needs: ["visitors", "items", "eventLog"],
-  documented: {
+  tableRows: {
     "[events by HTTP](events.md)": "INGEST_COUNTERS",
     "[events by Pub/Sub](events.md#by-pubsub)": "INGEST_TOPIC",
   },
@@ -72,14 +72,14 @@ export const ingestPlan = {
     ingest: {
       does: "Counts events that pages and servers send by HTTP.",
       without: "events that pages and servers send are not counted",
-      unless: "INGEST_COUNTERS",
+      askedForBy: "INGEST_COUNTERS",
       trigger: { on: "request" },
     },
     ingestmessages: {
       does: "Counts events that servers publish to a Pub/Sub topic.",
       without: "events that are published to INGEST_TOPIC are not counted",
-      unless: "INGEST_TOPIC",
-      trigger: { on: "message" },
+      askedForBy: "INGEST_TOPIC",
+      trigger: { on: "message", topic: "INGEST_TOPIC" },
     },
   },
 } satisfies FeaturePlan<"ingest">;

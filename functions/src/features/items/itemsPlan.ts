@@ -18,7 +18,7 @@ declare module "../../counter/types.ts" {
 
 export const itemsPlan = {
   name: "items",
-  documented: { "[frequent items](events.md#top-items)": "ITEMS" },
+  tableRows: { "[frequent items](events.md#top-items)": "ITEMS" },
   parameters: {
     ITEMS: {
       default: "no",
@@ -33,7 +33,7 @@ export const itemsPlan = {
     mergeitems: {
       does: "Merges new items into the summary of a counter, and publishes the most frequent ones.",
       without: "items that events bring are not counted",
-      unless: "ITEMS",
+      askedForBy: "ITEMS",
       trigger: { on: "created", root: "COLLECTION", path: "{counterId}/tallyItemCounts/{id}" },
     },
     merge: mergeQueue("mergeItems", "ITEMS"),

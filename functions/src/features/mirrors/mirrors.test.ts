@@ -57,14 +57,16 @@ describe("the mirror of a counter", () => {
     expect(without.commits[0]?.[0]?.[2]).toMatchObject({ mirrorAgain: FieldValue.delete() });
   });
 
-  test.each([["a text"], [null], [[1, 2]], [Timestamp.now()]])("never replaces %j by a map", async (stats) => {
+  test("never replaces what is no map", async () => {
     const log = vi.spyOn(logger, "write").mockReturnValue();
-    for (const fields of [STATS, BRIDGED]) {
-      const { isMirrored, isPublished } = await mirroring({ stats, config: { mirrors: fields } });
-      expect([isMirrored, isPublished]).toEqual([[false], true]);
-    }
+    for (const stats of ["a text", null, [1, 2], Timestamp.now()])
+      for (const fields of [STATS, BRIDGED]) {
+        const { isMirrored, isPublished } = await mirroring({ stats, config: { mirrors: fields } });
+        expect([isMirrored, isPublished]).toEqual([[false], true]);
+      }
     // Once in an instance, since each publish tries again.
-    expect(log.mock.calls.length).toBeLessThanOrEqual(1);
+    const message = expect.stringContaining("could not mirror a total");
+    expect(log.mock.calls).toEqual([[expect.objectContaining({ message, counter: "likes:42" })]]);
     log.mockRestore();
   });
 

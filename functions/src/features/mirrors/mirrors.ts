@@ -9,7 +9,7 @@ import {
   mirrorTarget,
   NOT_FOUND,
 } from "../../../../core/src/index.ts";
-import { isAmount, unchanged } from "../../../../firestore/src/index.ts";
+import { isAmount, isMap, unchanged } from "../../../../firestore/src/index.ts";
 import { fieldIf, finite } from "../../counter/fields.ts";
 import { logError } from "../../counter/log.ts";
 import type { CounterConfig, CounterState } from "../../counter/types.ts";
@@ -40,7 +40,7 @@ export const mirrors = defineFeature({
     shownIn: document.get("mirroredIn"),
     again: document.get("mirrorAgain") === true,
   }),
-  measuredWith: ({ mirrors }) => [mirrors?.amount, mirrors?.shownIn],
+  measurementDependsOn: ({ mirrors }) => [mirrors?.amount, mirrors?.shownIn],
   async contribute(state, next, config) {
     const done = fieldIf("mirrorAgain", null, state.mirrors?.again === true);
     const mirror = mirrorToWrite(state, next.total, config);
@@ -87,10 +87,6 @@ function logUnwritableMirror({ ref }: CounterState, document = "", error?: unkno
 function canHoldField(document: DocumentSnapshot, field: readonly string[]): boolean {
   const parents = field.slice(0, -1).map((_, index) => document.get(new FieldPath(...field.slice(0, index + 1))));
   return document.exists && parents.every((parent) => parent === undefined || isMap(parent));
-}
-
-function isMap(value: unknown): boolean {
-  return typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
 /** The mirror of a counter, unless it shows the total. */

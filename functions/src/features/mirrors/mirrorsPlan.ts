@@ -17,7 +17,7 @@ export const FIELDS = {
 
 export const mirrorsPlan = {
   name: "mirrors",
-  documented: { "[totals in your documents](#mirrors)": "MIRRORS" },
+  tableRows: { "[totals in your documents](#mirrors)": "MIRRORS" },
   parameters: {
     MIRRORS: {
       ...FIELDS,
@@ -30,9 +30,7 @@ export const mirrorsPlan = {
     },
   },
   settings: (values, { collection }) => ({ mirrors: mirrorsOf("MIRRORS", values.text("MIRRORS"), collection) }),
-  /** Clients create the documents of counters that have a mirror of their own. The functions close them. */
-  groupsThatNeedPublishes: ({ mirrors }) =>
-    mirrors.map(({ counters }) => groupOf(counters)).filter((group) => group !== ""),
+  groupsThatNeedPublishes: ({ mirrors }) => mirrors.map(({ counters }) => groupOf(counters)),
   needsPublishes: ({ ref }, { mirrors }) => ref !== undefined && mirrorTarget(ref.id, mirrors) !== undefined,
 } satisfies FeaturePlan<"mirrors">;
 

@@ -14,8 +14,8 @@ import { toTimestamp } from "../../counter/fields.ts";
 import type { Millis } from "../../counter/time.ts";
 import type { CounterState } from "../../counter/types.ts";
 import type { Regions } from "./parseRegions.ts";
-import { pushTo, type Source, sourceOf, totalsOf, visitorsOf } from "./push.ts";
-import { EXCHANGED, NO_REGIONS } from "./regionFields.ts";
+import { publishVisitorsHere, pushTo, type Source, sourceOf, totalsPush } from "./push.ts";
+import { EXCHANGED, NO_REGIONS } from "./regionHooks.ts";
 import { publishGlobal } from "./totals.ts";
 import { untilUnchanged } from "./untilUnchanged.ts";
 
@@ -30,11 +30,11 @@ export async function runExchange(backend: Backend, task: CounterTask): Promise<
   await sleep(due + snapshotLag - now());
   if (!regions) return;
   const counter = counters.doc(counterId);
-  const isAttempt = task.failingSince !== undefined;
+  const isRetry = task.failingSince !== undefined;
   const failing =
     task.kind === "exchangeVisitors"
       ? await exchangeVisitors(backend, regions, counter, task.failingSince)
-      : await (isAttempt ? attemptTotal : exchangeTotal)(backend, regions, counter);
+      : await (isRetry ? attemptTotal : exchangeTotal)(backend, regions, counter);
   if (Object.keys(failing).length === 0) return;
   // The region that failed last decides how soon. The others are tried with it.
   const failingSince = Math.max(...Object.values(failing));
@@ -53,7 +53,7 @@ export async function exchangeCounter(source: Source, regions: Regions, counterI
   await publishGlobal(counter, regions, sleep);
   // Only a task tries a failing region again, and this call schedules none. So it names no new one.
   const failing = await pushTotal(source, regions, counter, (name, { regions }) => regions?.unreachable[name]);
-  const push = await visitorsOf(counter, regions, sleep);
+  const push = await publishVisitorsHere(counter, regions, sleep);
   const failed = await pushTo(source, [...otherRegions.keys()], counterId, push);
   return [...new Set([...failing.keys(), ...failed])];
 }
@@ -69,7 +69,7 @@ async function exchangeTotal(backend: Backend, regions: Regions, counter: Docume
   const { unreachable } = own.regions ?? NO_REGIONS;
   const names = [...source.otherRegions.keys()];
   const open = names.filter((name) => unreachable[name] === undefined);
-  const failed = await pushTo(source, open, counter.id, totalsOf(own, regions, sleep));
+  const failed = await pushTo(source, open, counter.id, totalsPush(own, regions, sleep));
   const failing = names.filter((name) => failed.includes(name) || !open.includes(name));
   return Object.fromEntries(failing.map((name) => [name, unreachable[name] ?? now()]));
 }
@@ -82,7 +82,7 @@ async function attemptTotal(backend: Backend, regions: Regions, counter: Documen
 
 /**
  * Pushes the total to all regions, and names those that failed, no others, in the counter document. What was published while a region
- * was named relies on this. So if the counter is published in between, it is brought again.
+ * was named relies on this. So if the counter is published in between, it is pushed again.
  *
  * @param since   since when a region that failed could not be reached; `undefined` not to name it
  * @returns       the regions that failed
@@ -94,14 +94,14 @@ async function pushTotal<Since extends Millis | undefined>(
   since: (name: string, own: CounterState) => Since,
 ): Promise<Map<string, Since>> {
   const failing = new Map<string, Since>();
-  let broughtAsOf: Millis | undefined;
+  let pushedAsOf: Millis | undefined;
   await untilUnchanged(source.sleep, async () => {
     const own = await readCounter(counter, EXCHANGED);
-    if (own.published?.asOf !== broughtAsOf || broughtAsOf === undefined) {
+    if (own.published?.asOf !== pushedAsOf || pushedAsOf === undefined) {
       const names = [...source.otherRegions.keys()].filter((name) => !failing.has(name));
-      const failed = await pushTo(source, names, counter.id, totalsOf(own, regions, source.sleep));
+      const failed = await pushTo(source, names, counter.id, totalsPush(own, regions, source.sleep));
       for (const name of failed) failing.set(name, since(name, own));
-      broughtAsOf = own.published?.asOf;
+      pushedAsOf = own.published?.asOf;
     }
     await nameUnreachable(own, failing);
   });
@@ -133,7 +133,7 @@ async function exchangeVisitors(
 ): Promise<Failing> {
   const { now, sleep } = backend;
   const source = sourceOf(backend);
-  const push = await visitorsOf(counter, regions, sleep);
+  const push = await publishVisitorsHere(counter, regions, sleep);
   const failed = await pushTo(source, [...source.otherRegions.keys()], counter.id, push);
   return Object.fromEntries(failed.map((name) => [name, failingSince ?? now()]));
 }

@@ -17,7 +17,7 @@ import { logError } from "../../counter/log.ts";
 import { randomStart } from "../../counter/randomStart.ts";
 import { mergedUntil } from "../../shared/merge.ts";
 import { pushTo, sourceOf } from "./push.ts";
-import { EXCHANGED } from "./regionFields.ts";
+import { EXCHANGED } from "./regionHooks.ts";
 import { isExchangeLost, isOverdue } from "./regionsPlan.ts";
 
 /** How many counters a sweep compares. */

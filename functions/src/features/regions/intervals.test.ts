@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { DEFAULT_PARAMETERS, DEFAULT_SETTINGS, parseConfig } from "../../deploy/parameters.ts";
+import { COUNTING_DEFAULTS, DEFAULT_SETTINGS, parseConfig } from "../../deploy/parameters.ts";
 import { intervalsOf } from "./intervals.ts";
 
 const seconds = fc.integer({ min: 1, max: 3_000 }).map((value) => 1_000 * value);
@@ -35,7 +35,7 @@ test.each([
 ])(
   "with the defaults, REGIONS %j is published every %d ms and exchanged every %d ms at most",
   (list, publish, exchange) => {
-    const { minInterval, maxInterval, regions } = parseConfig({ ...DEFAULT_PARAMETERS, REGIONS: list });
+    const { minInterval, maxInterval, regions } = parseConfig({ ...COUNTING_DEFAULTS, REGIONS: list });
     expect([minInterval, regions?.exchangeInterval ?? 1_000, maxInterval]).toEqual([
       publish,
       exchange,

@@ -7,7 +7,7 @@ import type { Millis } from "../../counter/time.ts";
 import type { CounterState } from "../../counter/types.ts";
 import type { OtherRegion, OtherRegions } from "./connect.ts";
 import type { Regions } from "./parseRegions.ts";
-import { NO_REGIONS } from "./regionFields.ts";
+import { NO_REGIONS } from "./regionHooks.ts";
 import { registerOf } from "./registers.ts";
 import { pushTotals } from "./totals.ts";
 import { pushVisitors } from "./visitors.ts";
@@ -32,7 +32,7 @@ export function sourceOf({ counters, now, sleep, connections: { regions = new Ma
 type Push = (region: string, counter: DocumentReference) => Promise<void>;
 
 /** How to push the registers that this region knows of to another. `undefined` if there are none: the counter was deleted. */
-export function totalsOf(own: CounterState, regions: Regions, sleep: Backend["sleep"]): Push | undefined {
+export function totalsPush(own: CounterState, regions: Regions, sleep: Backend["sleep"]): Push | undefined {
   const { totals } = own.regions ?? NO_REGIONS;
   const known = own.published ? { ...totals, [regions.own]: registerOf(own.published) } : totals;
   if (Object.keys(known).length === 0) return undefined;
@@ -40,11 +40,11 @@ export function totalsOf(own: CounterState, regions: Regions, sleep: Backend["sl
 }
 
 /**
- * Publishes the visitors of all regions in this one. Returns how to push those of this region to another. `undefined` without
- * a sketch: it was deleted.
- * Cost: 1 read, and that of `pushVisitors`.
+ * Publishes the visitors of all regions in this one. Cost: 1 read, and that of `pushVisitors`.
+ *
+ * @returns how to push this region's sketch to another region; `undefined` if it was deleted
  */
-export async function visitorsOf(
+export async function publishVisitorsHere(
   counter: DocumentReference,
   { own }: Regions,
   sleep: Backend["sleep"],
@@ -78,7 +78,7 @@ export async function pushTo(
     } catch (error) {
       failed.push(name);
       if (!UNREACHABLE.includes(codeOf(error) ?? 0)) {
-        logError("could not bring a counter to a region", { counter: counterId, region: name, error });
+        logError("could not push a counter to a region", { counter: counterId, region: name, error });
         return;
       }
       if (!region.isFailing) logError("could not reach a region", { region: name, error });

@@ -3,10 +3,10 @@ import { defineFeature } from "../../shared/feature.ts";
 import { connectOtherRegions } from "./connect.ts";
 import { runExchange } from "./exchange.ts";
 import { exchangeLost } from "./exchangeLost.ts";
-import { regionFields } from "./regionFields.ts";
+import { regionHooks } from "./regionHooks.ts";
 
 export const regions = defineFeature({
-  ...regionFields,
+  ...regionHooks,
   connect: (app, { regions, collection }) => (regions ? connectOtherRegions(app, regions, collection) : undefined),
   onTask: { exchange: runExchange, exchangeVisitors: runExchange },
   sweep: exchangeLost,

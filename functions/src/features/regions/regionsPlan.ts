@@ -1,5 +1,5 @@
 /**
- * When a counter is brought to the other regions.
+ * When a counter is pushed to the other regions.
  *
  * A publish schedules the exchange that pushes it, before it is made, unless one is scheduled already. So exchanges follow
  * writes, and a counter without writes costs nothing. `exchangeAt` in the counter document is the instant of the last one that was
@@ -37,7 +37,7 @@ declare module "../../counter/types.ts" {
 export const regionsPlan = {
   name: "regions",
   needs: ["windows", "visitors"],
-  documented: { "[several regions](regions.md)": "REGIONS" },
+  tableRows: { "[several regions](regions.md)": "REGIONS" },
   parameters: {
     REGIONS: {
       default: "",
@@ -51,7 +51,7 @@ export const regionsPlan = {
       default: "1",
       label: "Seconds between exchanges",
       description:
-        "A total is never brought to the other regions more often than this, nor than every two seconds for each other region.",
+        "A total is never pushed to the other regions more often than this, nor than every two seconds for each other region.",
       accepted: "from 1 to 3,000; higher: exchanges of busy counters cost less",
       range: [1, MAX_TASK_DELAY / 1_000],
     },
@@ -67,7 +67,7 @@ export const regionsPlan = {
     exchange: {
       does: "Brings totals to the other regions.",
       without: "other regions do not get the totals",
-      unless: "REGIONS",
+      askedForBy: "REGIONS",
       trigger: { on: "task", kinds: ["exchange", "exchangeVisitors"] },
     },
   },

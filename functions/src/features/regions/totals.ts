@@ -10,7 +10,7 @@ import { logError } from "../../counter/log.ts";
 import type { Millis } from "../../counter/time.ts";
 import type { CounterState } from "../../counter/types.ts";
 import type { Regions } from "./parseRegions.ts";
-import { EXCHANGED, NO_REGIONS } from "./regionFields.ts";
+import { EXCHANGED, NO_REGIONS } from "./regionHooks.ts";
 import { globalFields } from "./registers.ts";
 import { untilUnchanged } from "./untilUnchanged.ts";
 

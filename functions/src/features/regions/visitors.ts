@@ -1,5 +1,5 @@
 /**
- * Visitors of several regions: the sketch of each is brought to the others, and each publishes the estimate of their union. A user who
+ * Visitors of several regions: the sketch of each is pushed to the others, and each publishes the estimate of their union. A user who
  * has visited in two regions counts once.
  *
  * Whatever changes a sketch writes the counter document in the same commit. So the estimate belongs to the sketches that were

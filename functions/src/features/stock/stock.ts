@@ -8,7 +8,7 @@ export const stock = defineFeature({
   // Decisions do not depend on the stored field.
   parse: () => null,
   parseState: (document) => ({ isBounded: document.get("bounded") === true }),
-  measuredWith: ({ stock }) => stock?.isBounded,
+  measurementDependsOn: ({ stock }) => stock?.isBounded,
   carryOut: transferStock,
   contribute: (_state, { stock = null }) => ({ fields: { stock } }),
 });

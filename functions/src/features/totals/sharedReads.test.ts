@@ -168,14 +168,6 @@ test("a counter that was deleted while a request waits for another one has no to
   await slow;
 });
 
-test("a deleted counter has no total any more", async () => {
-  const answers = [new Map([["a", { total: 1, asOf: 1, nextDue: 0 }]]), new Map<string, Reading>()];
-  const shared = sharedReads(async () => answers.shift() as Map<string, Reading>, Date.now);
-  expect((await shared(["a"]))[0]?.total).toBe(1);
-  await advance(1_000);
-  expect(await shared(["a"])).toEqual([undefined]);
-});
-
 describe("made-up counters", () => {
   let made = 0;
   const madeUp = (size: number) => Array.from({ length: size }, () => `made up ${made++}`);

@@ -11,7 +11,7 @@ declare module "../../counter/types.ts" {
 
 export const totalsPlan = {
   name: "totals",
-  documented: { "[totals by HTTP](events.md#totals-for-crowds)": "TOTALS_COUNTERS" },
+  tableRows: { "[totals by HTTP](events.md#totals-for-crowds)": "TOTALS_COUNTERS" },
   parameters: {
     TOTALS_COUNTERS: {
       default: "",
@@ -28,13 +28,10 @@ export const totalsPlan = {
     totals: {
       does: "Shows the totals of public counters by HTTP, for caches.",
       without: "totals cannot be read by HTTP",
-      unless: "TOTALS_COUNTERS",
+      askedForBy: "TOTALS_COUNTERS",
       trigger: { on: "request" },
     },
   },
-  groupsThatNeedPublishes({ totals }) {
-    const groups = groupsOfList(totals);
-    return groups === "all" ? "all" : groups.filter((group) => group !== "");
-  },
+  groupsThatNeedPublishes: ({ totals }) => groupsOfList(totals),
   needsPublishes: ({ ref }, { totals }) => ref !== undefined && isListed(totals, ref.id),
 } satisfies FeaturePlan<"totals">;

@@ -19,7 +19,7 @@ const CHOICES = ["no", "yes", "ingest"] as const;
 
 export const visitorsPlan = {
   name: "visitors",
-  documented: { "[visitors](guide.md#visitors)": "VISITORS" },
+  tableRows: { "[visitors](guide.md#visitors)": "VISITORS" },
   parameters: {
     VISITORS: {
       default: "no",
@@ -36,7 +36,7 @@ export const visitorsPlan = {
     mergevisitors: {
       does: "Merges new visitors into the sketch of a counter, and publishes how many there were.",
       without: "visitors are not counted",
-      unless: "VISITORS",
+      askedForBy: "VISITORS",
       trigger: { on: "written", root: "COLLECTION", path: "{counterId}/tallyVisitors/{bucket}" },
     },
     merge: mergeQueue("mergeVisitors", "VISITORS"),

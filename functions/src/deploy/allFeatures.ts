@@ -1,6 +1,6 @@
-/** All parts of a deployment: the counter, and its features. */
 import { FEATURES } from "../features/features.ts";
 import type { Feature } from "../shared/feature.ts";
 import { counter } from "./counter.ts";
 
-export const PARTS: readonly Feature[] = [counter, ...FEATURES];
+/** The counter and its features, in the order of their parameters. */
+export const ALL_FEATURES: readonly Feature[] = [counter, ...FEATURES];

@@ -2,8 +2,7 @@
 import { defineInt, defineString } from "firebase-functions/params";
 import type { CounterConfig } from "../counter/types.ts";
 import { FEATURE_PLANS } from "../features/plans.ts";
-import type { Parameter, ParameterValues } from "../shared/parameters.ts";
-import { patternOf } from "../shared/parameters.ts";
+import { isWholeNumber, type Parameter, type ParameterValues, patternOf } from "../shared/parameters.ts";
 import { packaging } from "./packaging.ts";
 import { PARAMETERS, parseConfig } from "./parameters.ts";
 
@@ -12,7 +11,7 @@ type Param = ReturnType<typeof defineText> | ReturnType<typeof defineWhole>;
 const params: ReadonlyMap<string, Param> = new Map(
   Object.entries(PARAMETERS).map(([name, parameter]) => [
     name,
-    parameter.range && !parameter.pattern ? defineWhole(name, parameter) : defineText(name, parameter),
+    isWholeNumber(parameter) ? defineWhole(name, parameter) : defineText(name, parameter),
   ]),
 );
 
@@ -40,14 +39,11 @@ export function wholeParam(name: string): ReturnType<typeof defineWhole> {
   return params.get(name) as ReturnType<typeof defineWhole>;
 }
 
-let deployed: CounterConfig | undefined;
-
 /** Not to be called at import time, when parameters have no values. @throws CounterError `counter/invalid-config` */
 export function deployedConfig(): CounterConfig {
   const { FUNCTIONS_EMULATOR, GCLOUD_PROJECT } = process.env;
-  const settings = () => parseConfig(deployedValues(), FUNCTIONS_EMULATOR !== undefined, GCLOUD_PROJECT);
-  deployed ??= { ...settings(), plans: FEATURE_PLANS };
-  return deployed;
+  const settings = parseConfig(deployedValues(), FUNCTIONS_EMULATOR !== undefined, GCLOUD_PROJECT);
+  return { ...settings, plans: FEATURE_PLANS };
 }
 
 function deployedValues(): ParameterValues {

@@ -1,8 +1,8 @@
-/** What regions have in the counter document. */
+/** The hooks of regions: how they join a publish. */
 import type { RegionTotals } from "../../../../core/src/index.ts";
 import { millis, toTimestamp } from "../../counter/fields.ts";
 import type { Millis } from "../../counter/time.ts";
-import type { PublishPart } from "../../counter/types.ts";
+import type { PublishHooks } from "../../counter/types.ts";
 import { windows } from "../windows/windows.ts";
 import { regionsPlan } from "./regionsPlan.ts";
 import { globalFields, parseRegisters, parseUnreachable } from "./registers.ts";
@@ -22,8 +22,7 @@ export interface RegionState {
 
 export const NO_REGIONS: RegionState = { totals: {}, unreachable: {} };
 
-/** How regions join a publish. */
-export const regionFields = {
+export const regionHooks = {
   ...regionsPlan,
   parse: (document) => ({ exchangeAt: millis(document.get("exchangeAt")) ?? undefined }),
   parseState: (document) => ({
@@ -37,7 +36,7 @@ export const regionFields = {
       fields: { ...exchangeAt, ...(all && globalFields(all.own, next, totals, all, updateTime !== undefined)) },
     };
   },
-} satisfies PublishPart<"regions">;
+} satisfies PublishHooks<"regions">;
 
 /** What an exchange reads of a counter. */
-export const EXCHANGED: readonly PublishPart[] = [windows, regionFields];
+export const EXCHANGED: readonly PublishHooks[] = [windows, regionHooks];

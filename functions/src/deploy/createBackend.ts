@@ -1,22 +1,16 @@
 /** The backend of an instance, from its parameters and environment. */
 import { type App, initializeApp } from "firebase-admin/app";
 import { getFirestore } from "firebase-admin/firestore";
-import { retry } from "../../../firestore/src/index.ts";
+import { EMULATOR_SNAPSHOT_LAG_MS, retry } from "../../../firestore/src/index.ts";
 import type { Backend, FeatureConnections } from "../counter/backend.ts";
 import type { CounterTask, Schedule } from "../counter/cause.ts";
 import { logError } from "../counter/log.ts";
-import { type Millis, sleep } from "../counter/time.ts";
+import { sleep } from "../counter/time.ts";
 import { byName } from "../counter/types.ts";
 import { FEATURES } from "../features/features.ts";
+import { deployedConfig, textParam } from "./cliParams.ts";
 import { packaging } from "./packaging.ts";
-import { deployedConfig, textParam } from "./params.ts";
 import { cloudTasks, timers } from "./queue.ts";
-
-/**
- * How far the emulator's snapshots may lag behind its commits: they have missed those of the last 17 ms. Production's reads
- * are externally consistent (https://cloud.google.com/firestore/docs/understand-reads-writes-scale).
- */
-const EMULATOR_SNAPSHOT_LAG: Millis = 50;
 
 /** Creates the backend of this instance from its parameters and environment. */
 export function createBackend(runTask: (backend: Backend, task: CounterTask) => Promise<void>): Backend {
@@ -34,7 +28,7 @@ export function createBackend(runTask: (backend: Backend, task: CounterTask) => 
     features: FEATURES,
     pausedUntil: new Map(),
     connections: byName<FeatureConnections>(FEATURES.map((one) => [one.name, one.connect?.(app, config)])),
-    snapshotLag: FIRESTORE_EMULATOR_HOST ? EMULATOR_SNAPSHOT_LAG : 0,
+    snapshotLag: FIRESTORE_EMULATOR_HOST ? EMULATOR_SNAPSHOT_LAG_MS : 0,
     now: Date.now,
     sleep,
     schedule: hasTaskQueue ? loadedCloudTasks(app, textParam("LOCATION").value()) : inProcess,

@@ -6,5 +6,4 @@ export const RETRY_CONFIG = { maxAttempts: 100, minBackoffSeconds: 1, maxBackoff
 /** Cloud Tasks allows 500 dispatches a second per queue. Ten instances, as many as there are by default, run 200 tasks at a time. */
 export const RATE_LIMITS = { maxConcurrentDispatches: 200, maxDispatchesPerSecond: 500 };
 
-/** In seconds. */
-export const SWEEP_TIMEOUT = 540;
+export const SWEEP_TIMEOUT_SECONDS = 540;
