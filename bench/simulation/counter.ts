@@ -1,6 +1,6 @@
 /** One simulated counter: its shards, its counter document, and what the functions know about them. */
 
-import { BASE_SHARD, DIRECT_WINDOWS, directTarget, type ReadDirect } from "../../core/src/index.ts";
+import { BASE_SHARD, DIRECT_SLOTS, directTarget, type ReadDirect } from "../../core/src/index.ts";
 import { BYTES, readUnits } from "../../costs/src/index.ts";
 import type { ListedShard } from "../../firestore/src/index.ts";
 import { toTimestamp } from "../../functions/src/counter/fields.ts";
@@ -35,10 +35,10 @@ interface StoredDirect {
   readonly open: boolean;
   readonly generation: number;
   readonly count: number;
-  readonly windows: Readonly<Record<number, Window>>;
+  readonly slots: Readonly<Record<number, Slot>>;
 }
 
-interface Window {
+interface Slot {
   readonly at: Millis;
   readonly marks: number;
 }
@@ -53,9 +53,9 @@ export interface DocumentCopy {
 /** As clients parse it. */
 export function readDirect({ direct }: DocumentCopy): ReadDirect {
   if (!direct) return undefined;
-  const { open, generation, windows } = direct;
+  const { open, generation, slots } = direct;
   const marks = Object.fromEntries(
-    Object.entries(windows).map(([name, { at, marks }]) => [
+    Object.entries(slots).map(([name, { at, marks }]) => [
       name,
       { at: { toMillis: () => at }, nonces: Array.from({ length: marks }) },
     ]),
@@ -70,10 +70,10 @@ export function generationFor(copy: DocumentCopy): number | undefined {
 
 /** The document after a write of a client. */
 export function afterDirectWrite({ direct, ...copy }: DocumentCopy, generation: number, now: Millis): DocumentCopy {
-  const window = generation % DIRECT_WINDOWS;
-  const { [(generation + 1) % DIRECT_WINDOWS]: _, ...kept } = direct?.windows ?? {};
-  const windows = { ...kept, [window]: { at: now, marks: (kept[window]?.marks ?? 0) + 1 } };
-  return { ...copy, exists: true, direct: { open: true, generation, count: (direct?.count ?? 0) + 1, windows } };
+  const slot = generation % DIRECT_SLOTS;
+  const { [(generation + 1) % DIRECT_SLOTS]: _, ...kept } = direct?.slots ?? {};
+  const slots = { ...kept, [slot]: { at: now, marks: (kept[slot]?.marks ?? 0) + 1 } };
+  return { ...copy, exists: true, direct: { open: true, generation, count: (direct?.count ?? 0) + 1, slots } };
 }
 
 export class Counter {
@@ -142,18 +142,18 @@ export class Counter {
 
   /** The functions publish a change of `direct`. */
   publishDirect({ open = true, generation }: DirectChange): void {
-    const { windows = {}, count = 0, generation: before = 0 } = this.direct ?? {};
-    const { [(generation ?? -1) % DIRECT_WINDOWS]: _, ...kept } = windows;
-    this.direct = { open, generation: generation ?? before, count, windows: kept };
+    const { slots = {}, count = 0, generation: before = 0 } = this.direct ?? {};
+    const { [(generation ?? -1) % DIRECT_SLOTS]: _, ...kept } = slots;
+    this.direct = { open, generation: generation ?? before, count, slots: kept };
   }
 
   /** As the functions parse it. */
   parsedDirect(): Direct | undefined {
     if (!this.direct) return undefined;
-    const { windows, ...direct } = this.direct;
-    const windowOf = (before: number) => windows[(direct.generation - before + DIRECT_WINDOWS) % DIRECT_WINDOWS];
-    const lastWriteOfAll = Math.max(0, ...Object.values(windows).map(({ at }) => at));
-    const [last, before] = [windowOf(0), windowOf(1)];
+    const { slots, ...direct } = this.direct;
+    const slotOf = (before: number) => slots[(direct.generation - before + DIRECT_SLOTS) % DIRECT_SLOTS];
+    const lastWriteOfAll = Math.max(0, ...Object.values(slots).map(({ at }) => at));
+    const [last, before] = [slotOf(0), slotOf(1)];
     return { ...direct, marks: last?.marks ?? 0, lastWrite: last?.at, lastWriteOfAll, lastWriteBefore: before?.at };
   }
 

@@ -5,7 +5,7 @@ import type { CounterRef } from "../../admin/src/index.ts";
 import { counterDoc } from "../../admin/src/internal.ts";
 import {
   CORRECTIONS,
-  DIRECT_WINDOWS,
+  DIRECT_SLOTS,
   type DirectFields,
   SHARDS,
   WINDOW_NAMES,
@@ -104,7 +104,7 @@ function directOf(counter: FirebaseFirestore.DocumentSnapshot): DirectReport | n
   const direct: Partial<DirectFields<unknown>> | undefined = counter.get("direct");
   if (!direct) return null;
   const { open = false, generation = 0, count = 0, writes = 0, marks = {} } = direct;
-  return { open, generation, marks: marks[generation % DIRECT_WINDOWS]?.nonces.length ?? 0, count, writes };
+  return { open, generation, marks: marks[generation % DIRECT_SLOTS]?.nonces.length ?? 0, count, writes };
 }
 
 function printReport(report: CounterReport, target: DatabaseTarget): void {

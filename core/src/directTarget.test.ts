@@ -5,7 +5,7 @@ import { MAX_DIRECT_MARKS } from "./layout.ts";
 const at = (millis: number) => ({ toMillis: () => 1_767_225_600_000 + millis });
 const nonces = (count: number) => Array.from({ length: count }, (_, n) => n);
 
-/** An open document in generation 7, whose window is 7. @param millis  from the last write of the generation before */
+/** An open document in generation 7, whose slot is 7. @param millis  from the last write of the generation before */
 function opened(marks: number, millis?: number): ReadDirect {
   const before = millis !== undefined && { 6: { at: at(0), nonces: nonces(MAX_DIRECT_MARKS) } };
   return { open: true, generation: 7, marks: { ...before, 7: { at: at(millis ?? 0), nonces: nonces(marks) } } };

@@ -15,7 +15,7 @@
  * A generation that filled up fast shows a crowd, before the functions can: its writers choose among as many shards as the crowd needs.
  */
 import {
-  DIRECT_WINDOWS,
+  DIRECT_SLOTS,
   type DirectFields,
   MAX_DIRECT_MARKS,
   MAX_MARKS_WITHOUT_FUNCTIONS,
@@ -47,8 +47,8 @@ const MOST_CROWD_SHARDS = 150;
 export function directTarget(direct: ReadDirect, hasNoShards?: boolean): DirectTarget {
   const { open, generation = 0, marks = {} } = direct ?? { open: direct === null };
   if (!open) return {};
-  const now = marks[generation % DIRECT_WINDOWS];
-  const before = marks[(generation + DIRECT_WINDOWS - 1) % DIRECT_WINDOWS];
+  const now = marks[generation % DIRECT_SLOTS];
+  const before = marks[(generation + DIRECT_SLOTS - 1) % DIRECT_SLOTS];
   const size = now?.nonces.length ?? 0;
   const most = hasNoShards || size > MAX_DIRECT_MARKS ? MAX_MARKS_WITHOUT_FUNCTIONS : MAX_DIRECT_MARKS;
   const next = { _generation: generation + 1, _room: most };

@@ -42,8 +42,8 @@ export interface DirectFields<Timestamp, Nonce = unknown> {
   count: number;
   /** How many direct writes there were. Never falls. */
   writes: number;
-  /** Generation modulo {@link DIRECT_WINDOWS} → its marks. A write removes the window of the next generation, which is the oldest one. */
-  marks: Record<string, MarkWindow<Timestamp, Nonce>>;
+  /** Generation modulo {@link DIRECT_SLOTS} → its marks. A write removes the slot of the next generation, which is the oldest one. */
+  marks: Record<string, MarkSlot<Timestamp, Nonce>>;
 }
 
 /** The field `stock` of a bounded counter's document: shard id → units, of the shards that had some at `asOf`. */
@@ -67,13 +67,13 @@ export interface ShardDocument<Timestamp, Nonce = unknown> {
   writes: number;
   /** Server time of the last write. */
   at: Timestamp;
-  /** Window (`"0"`…`"4"`) → nonces of recent writes. The rules compare them to refuse a replayed write. */
-  marks: Record<string, MarkWindow<Timestamp, Nonce>>;
+  /** Slot (`"0"`…`"4"`) → nonces of recent writes. The rules compare them to refuse a replayed write. */
+  marks: Record<string, MarkSlot<Timestamp, Nonce>>;
 }
 
 /** The nonces of writes: of a shard, those that were planned within the same 61 seconds, by their devices' clocks. */
-export interface MarkWindow<Timestamp, Nonce> {
-  /** Server time of the last write in this window. That of a shard may be removed two minutes later. */
+export interface MarkSlot<Timestamp, Nonce> {
+  /** Server time of the last write in this slot. That of a shard may be removed two minutes later. */
   at: Timestamp;
   /** One nonce for each write, 5 bytes each. */
   nonces: Nonce[];
@@ -135,38 +135,38 @@ export const MAX_ID_BYTES = 1_500;
 /** How many shards clients may write: their ids are the decimal numbers `0` … `9999`. */
 export const MAX_SHARDS = 10_000;
 
-/** How many windows the marks of a shard have. After 305 seconds, writes use the first window again. */
-export const MARK_WINDOWS = 5;
+/** How many slots the marks of a shard have. After 305 seconds, writes use the first slot again. */
+export const MARK_SLOTS = 5;
 
 /**
- * How long writes add to one window. It is no divisor of a minute, so a job that runs every five minutes does not always add to the
- * same window.
+ * How long writes add to one slot. It is no divisor of a minute, so a job that runs every five minutes does not always add to the
+ * same slot.
  */
-export const MARK_WINDOW_MILLIS = 61_000;
+export const MARK_SLOT_MILLIS = 61_000;
 
-/** How many nonces a window has before the rules refuse another one. `firestore.rules` has the same number. */
-export const MAX_WINDOW_NONCES = 3_000;
+/** How many nonces a slot has before the rules refuse another one. `firestore.rules` has the same number. */
+export const MAX_SLOT_NONCES = 3_000;
 
 /**
- * A window with so many nonces takes more only in its own 61 seconds, by the server's clock, or so long before and after. Else a client
- * could keep all marks of a shard by a write to each window every two minutes. `firestore.rules` has the same numbers.
+ * A slot with so many nonces takes more only in its own 61 seconds, by the server's clock, or so long before and after. Else a client
+ * could keep all marks of a shard by a write to each slot every two minutes. `firestore.rules` has the same numbers.
  */
 export const MAX_LATE_NONCES = 1_000;
 export const EARLY_MARK_MILLIS = 10_000;
 export const LATE_MARK_MILLIS = 30_000;
 
-/** How long a window stays at least after its last write. `firestore.rules` has the same number. */
+/** How long a slot stays at least after its last write. `firestore.rules` has the same number. */
 export const MARK_LIFETIME_SECONDS = 120;
 
-/** The size of a nonce. It must differ from the others in its window: 61 on a shard with a write a second. */
+/** The size of a nonce. It must differ from the others in its slot: 61 on a shard with a write a second. */
 export const NONCE_BYTES = 5;
 
 /**
- * How many windows the marks of direct increments have: one per generation. A write removes the window of the generation that was seven
+ * How many slots the marks of direct increments have: one per generation. A write removes the slot of the generation that was seven
  * before its own. The functions begin a generation when the last one took 20 seconds or more, so marks stay for two minutes at least.
  * `firestore.rules` has the same number.
  */
-export const DIRECT_WINDOWS = 8;
+export const DIRECT_SLOTS = 8;
 
 /** How many writes a generation takes while there are functions. `firestore.rules` has the same number. */
 export const MAX_DIRECT_MARKS = 4;

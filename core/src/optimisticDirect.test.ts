@@ -5,7 +5,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { runs } from "../testing/runs.ts";
-import { DIRECT_WINDOWS, MAX_DIRECT_MARKS } from "./layout.ts";
+import { DIRECT_SLOTS, MAX_DIRECT_MARKS } from "./layout.ts";
 import { OptimisticTotal, type OwnIncrement } from "./optimisticTotal.ts";
 import { type IncrementPlan, planIncrement } from "./writePlan.ts";
 
@@ -29,7 +29,7 @@ interface Version {
   readonly total: number;
   readonly asOf: number;
   readonly generation: number;
-  /** Nonces by window. */
+  /** Nonces by slot. */
   readonly marks: Readonly<Record<string, readonly Uint8Array[]>>;
   /** The own increments that the total includes. */
   readonly includes: readonly Own[];
@@ -67,7 +67,7 @@ class World {
         this.#write(number, this.#nonce(), stored.generation + Number(isFull(stored)));
         break;
       case "crowd":
-        for (let n = 0; n < DIRECT_WINDOWS * MAX_DIRECT_MARKS; n++) this.happen(["others", 1]);
+        for (let n = 0; n < DIRECT_SLOTS * MAX_DIRECT_MARKS; n++) this.happen(["others", 1]);
         break;
       case "delete":
         // A client that has not seen the document cannot tell, nor one that does not know what was committed.
@@ -79,7 +79,7 @@ class World {
       case "publish": {
         const { generation, marks } = stored;
         const next = generation + Number(isFull(stored));
-        const { [`${next % DIRECT_WINDOWS}`]: _, ...kept } = marks;
+        const { [`${next % DIRECT_SLOTS}`]: _, ...kept } = marks;
         const isNext = next > generation;
         const changed = { generation: next, marks: isNext ? kept : marks };
         this.#versions.push({ ...stored, ...changed, total: stored.total + number, asOf: stored.asOf + 1 });
@@ -186,7 +186,7 @@ class World {
   #write(by: number, nonce: Uint8Array, generation: number, own?: Own): boolean {
     const stored = this.#versions.at(-1) as Version;
     if (generation !== stored.generation + Number(isFull(stored))) return false;
-    const [name, next] = [`${generation % DIRECT_WINDOWS}`, `${(generation + 1) % DIRECT_WINDOWS}`];
+    const [name, next] = [`${generation % DIRECT_SLOTS}`, `${(generation + 1) % DIRECT_SLOTS}`];
     const { [next]: _, ...marks } = { ...stored.marks, [name]: [...(stored.marks[name] ?? []), nonce] };
     const includes = own ? [...stored.includes, own] : stored.includes;
     const asOf = Math.max(stored.asOf, 0.5);
@@ -206,8 +206,8 @@ class World {
     // The watch leaves such a view out.
     if (this.#watched && queued.length > 0) return;
     this.#watched = received;
-    const has = ({ nonce, window }: IncrementPlan) =>
-      received.marks[window]?.includes(nonce) || queued.some(({ call }) => call._plan.nonce === nonce);
+    const has = ({ nonce, slot }: IncrementPlan) =>
+      received.marks[slot]?.includes(nonce) || queued.some(({ call }) => call._plan.nonce === nonce);
     const total = queued.reduce((sum, { by }) => sum + by, received.total);
     const { asOf } = received;
     const hasMark = (plan: IncrementPlan) => has(plan) || (this.#isTooOld(plan, received) ? undefined : false);
@@ -215,7 +215,7 @@ class World {
   }
 
   #isTooOld({ generation = 0 }: IncrementPlan, { generation: current }: Version): boolean {
-    return current >= generation + DIRECT_WINDOWS - 1;
+    return current >= generation + DIRECT_SLOTS - 1;
   }
 }
 
@@ -225,7 +225,7 @@ function isOver(state: Own["state"]): boolean {
 }
 
 function isFull({ generation, marks }: Version): boolean {
-  return (marks[`${generation % DIRECT_WINDOWS}`]?.length ?? 0) >= MAX_DIRECT_MARKS;
+  return (marks[`${generation % DIRECT_SLOTS}`]?.length ?? 0) >= MAX_DIRECT_MARKS;
 }
 
 function pick(own: readonly Own[], which: number, states: readonly Own["state"][]): Own | undefined {

@@ -2,21 +2,13 @@
  * The writes of one increment, as plain data. Each SDK converts a plan to its own writes; clients for other platforms are
  * tested with the same plans (`docs/vectors.json`).
  */
-import {
-  DIRECT,
-  DIRECT_WINDOWS,
-  entryPath,
-  MARK_WINDOW_MILLIS,
-  MARK_WINDOWS,
-  NONCE_BYTES,
-  shardsPath,
-} from "./layout.ts";
+import { DIRECT, DIRECT_SLOTS, entryPath, MARK_SLOT_MILLIS, MARK_SLOTS, NONCE_BYTES, shardsPath } from "./layout.ts";
 import type { Random } from "./shardSelection.ts";
 
 /**
  * A merge into one shard document, or into the counter document. A shard: `count` grows by the amount and `writes` by 1, `shard` becomes the id of the document,
- * `at` the server's time, and one window of `marks` gets a nonce. The counter document: `total` and `direct.count` grow by the amount,
- * `direct.writes` by 1, `direct.generation` is named, and its window of `direct.marks` gets a nonce. An increment with `once` creates its entry in the same commit, with
+ * `at` the server's time, and one slot of `marks` gets a nonce. The counter document: `total` and `direct.count` grow by the amount,
+ * `direct.writes` by 1, `direct.generation` is named, and its slot of `direct.marks` gets a nonce. An increment with `once` creates its entry in the same commit, with
  * `once`, `by`, the id of the shard or `direct`, and the server's time as `at`. Cost: 1 document write, 2 with `once`.
  */
 export interface IncrementPlan {
@@ -30,11 +22,11 @@ export interface IncrementPlan {
   readonly group?: string | undefined;
   /** Added to `count`. */
   readonly by: number;
-  /** The window of `marks` that gets the nonce: `"0"` to `"4"`, in the counter document to `"7"`. */
-  readonly window: string;
+  /** The slot of `marks` that gets the nonce: `"0"` to `"4"`, in the counter document to `"7"`. */
+  readonly slot: string;
   /**
-   * Of a shard: the window whose marks have expired, if the clock of this device is right. A write that can be made again without may remove
-   * it. Of the counter document: the window of the next generation, which each write removes.
+   * Of a shard: the slot whose marks have expired, if the clock of this device is right. A write that can be made again without may remove
+   * it. Of the counter document: the slot of the next generation, which each write removes.
    */
   readonly expired: string;
   /** Identifies the increment: 5 random bytes. */
@@ -49,7 +41,7 @@ export interface IncrementPlan {
  *
  * @param counter  path of the counter document
  * @param place    the id of a shard, or the generation of the counter document
- * @param now      the time of this device, in milliseconds since the epoch. A wrong clock is harmless: it names other windows
+ * @param now      the time of this device, in milliseconds since the epoch. A wrong clock is harmless: it names other slots
  * @param once     what the increment counts once for
  */
 export function planIncrement(
@@ -60,18 +52,18 @@ export function planIncrement(
   random: Random,
   once?: string,
 ): IncrementPlan {
-  // Any number gives a window, because a clock may show any.
+  // Any number gives a slot, because a clock may show any.
   const isDirect = typeof place === "number";
-  const windows = isDirect ? DIRECT_WINDOWS : MARK_WINDOWS;
-  const window = ((isDirect ? place : Math.abs(now / MARK_WINDOW_MILLIS)) % windows) | 0;
+  const slots = isDirect ? DIRECT_SLOTS : MARK_SLOTS;
+  const slot = ((isDirect ? place : Math.abs(now / MARK_SLOT_MILLIS)) % slots) | 0;
   return {
     path: isDirect ? counter : `${shardsPath(counter)}/${place}`,
     shard: isDirect ? DIRECT : place,
     generation: isDirect ? place : undefined,
     by,
-    window: `${window}`,
+    slot: `${slot}`,
     // Its last writes were planned between 183 and 305 seconds ago, and the next ones will be in a minute at most.
-    expired: `${(window + 1) % windows}`,
+    expired: `${(slot + 1) % slots}`,
     nonce: Uint8Array.from({ length: NONCE_BYTES }, () => random() * 256),
     entry: once && entryPath(counter, once),
   };

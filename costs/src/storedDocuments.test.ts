@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { Firestore, Timestamp, type WriteBatch } from "firebase-admin/firestore";
 import { describe, expect, test } from "vitest";
-import { DIRECT_WINDOWS, eachWindow } from "../../core/src/index.ts";
+import { DIRECT_SLOTS, eachWindow } from "../../core/src/index.ts";
 import { serializeCounter } from "../../functions/src/counter/counterDocument.ts";
 import type { CounterConfig, CounterState, Published } from "../../functions/src/counter/types.ts";
 import { DEFAULT_CONFIG } from "../../functions/src/deploy/defaultConfig.ts";
@@ -73,9 +73,9 @@ test.each<Chosen>([{}, { history: true }, { windows: true, history: true }])(
 
 test("a direct write is one write unit: with all its marks the counter document is below 1 KiB", () => {
   const direct = { open: true, generation: 7, count: 30, writes: 30, marks: {} as Record<string, StoredFields> };
-  // All but the window of the next generation.
-  for (let window = 1; window < DIRECT_WINDOWS; window++)
-    direct.marks[window] = { at: asOf, nonces: [1, 2, 3, 4].map(() => new Uint8Array(5)) };
+  // All but the slot of the next generation.
+  for (let slot = 1; slot < DIRECT_SLOTS; slot++)
+    direct.marks[slot] = { at: asOf, nonces: [1, 2, 3, 4].map(() => new Uint8Array(5)) };
   expect(BYTES.directCounter - counterBytes()).toBe(documentBytes("a", { direct }) - documentBytes("a", {}));
   expect(BYTES.directCounter).toBeLessThan(1_024);
 });

@@ -2,7 +2,7 @@
  * How large the documents are that Tally writes, for the Enterprise edition: built as docs/data-model.md has them, for a counter
  * `views:home` and users with ids of 28 characters. Tests compare them with what the functions write and with real marks.
  */
-import { DIRECT_WINDOWS, eachWindow, MAX_DIRECT_MARKS, NONCE_BYTES } from "../../core/src/index.ts";
+import { DIRECT_SLOTS, eachWindow, MAX_DIRECT_MARKS, NONCE_BYTES } from "../../core/src/index.ts";
 import { documentBytes, type StoredFields } from "./documentSize.ts";
 
 const COUNTER = "counters/views:home";
@@ -44,10 +44,10 @@ export function counterBytes(regions = 1, chosen: Chosen = {}): number {
   });
 }
 
-/** Four writes with nonces of 5 bytes. A write removes the oldest window. */
+/** Four writes with nonces of 5 bytes. A write removes the oldest slot. */
 const marks = Object.fromEntries(
-  Array.from({ length: DIRECT_WINDOWS - 1 }, (_, window) => [
-    `${window}`,
+  Array.from({ length: DIRECT_SLOTS - 1 }, (_, slot) => [
+    `${slot}`,
     { at, nonces: Array.from({ length: MAX_DIRECT_MARKS }, () => new Uint8Array(NONCE_BYTES)) },
   ]),
 );

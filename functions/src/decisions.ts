@@ -9,7 +9,7 @@ export type { Cause, ScheduledTask } from "./counter/cause.ts";
 export { decide, isAnswered } from "./counter/decide.ts";
 export { CALM_RATE, CLOSED_TIME, type DirectChange, directChange, FAST_GENERATION } from "./counter/direct.ts";
 export { isPollLost, publishInterval } from "./counter/interval.ts";
-export { CLEANING, expiredWindows, shardsToClean } from "./counter/markCleaning.ts";
+export { CLEANING, expiredSlots, shardsToClean } from "./counter/markCleaning.ts";
 export { type Measurement, shardsBeyond } from "./counter/measurement.ts";
 export { nextPhase, POLLED_PHASES, pollDelay } from "./counter/phase.ts";
 export { FOLD_PAGE_SIZE, foldableShards, MAX_LISTED_SHARDS, shardIndex, TRIGGER_SHARDS } from "./counter/shards.ts";

@@ -67,14 +67,14 @@ class TallyWrite {
   final bool merge;
 }
 
-/// One increment: which shard, which window, which nonce. A retry sends the same plan. The marks of the window `expired` may
+/// One increment: which shard, which slot, which nonce. A retry sends the same plan. The marks of the slot `expired` may
 /// be removed, if the clock of this device is right.
 class TallyPlan {
   const TallyPlan(
     this.counter,
     this.shard,
     this.by,
-    this.window,
+    this.slot,
     this.expired,
     this.nonce,
     this.entry,
@@ -84,7 +84,7 @@ class TallyPlan {
   final String counter;
   final String shard;
   final int by;
-  final String window;
+  final String slot;
   final String expired;
   final List<int> nonce;
   final String? entry;
@@ -96,8 +96,8 @@ class TallyPlan {
 abstract final class TallyPlanner {
   static const int maxIdBytes = 1500;
   static const int maxShards = 10000;
-  static const int markWindows = 5;
-  static const int markWindowMillis = 61000;
+  static const int markSlots = 5;
+  static const int markSlotMillis = 61000;
   static const int nonceBytes = 5;
   static const int maxCommitMillis = 10000;
   static const int maxPublishDelayMillis = 15000;
@@ -153,11 +153,11 @@ abstract final class TallyPlanner {
     return (share < 0.125 ? 0 : leftOut + share.toInt()).toString();
   }
 
-  /// The window of `marks` that a write goes to, by this device's clock, or one that comes later. A wrong clock is harmless,
+  /// The slot of `marks` that a write goes to, by this device's clock, or one that comes later. A wrong clock is harmless,
   /// and may show any number.
-  static String markWindow(int now, int later) {
-    final windows = now ~/ markWindowMillis;
-    return ((windows.abs() + later) % markWindows).toString();
+  static String markSlot(int now, int later) {
+    final slots = now ~/ markSlotMillis;
+    return ((slots.abs() + later) % markSlots).toString();
   }
 
   /// Identifies an increment: random bytes.
@@ -183,17 +183,17 @@ abstract final class TallyPlanner {
     bool isUndo,
   ) {
     final entry = once == null ? null : entryPath(counter, once);
-    final expired = markWindow(now, 1);
+    final expired = markSlot(now, 1);
     final place = shard == direct ? '0' : shard;
-    return TallyPlan(counter, place, by, markWindow(now, 0), expired, newNonce(random), entry, once, isUndo);
+    return TallyPlan(counter, place, by, markSlot(now, 0), expired, newNonce(random), entry, once, isUndo);
   }
 
   /// The writes of a plan, for one commit.
   ///
-  /// [removesMarks] is whether they also remove the window that has expired.
+  /// [removesMarks] is whether they also remove the slot that has expired.
   static List<TallyWrite> writes(TallyPlan plan, bool removesMarks) {
     final mark = TallyFields({'at': TallyServerTime(), 'nonces': TallyAppend(plan.nonce)});
-    final marks = <String, TallyValue>{plan.window: mark};
+    final marks = <String, TallyValue>{plan.slot: mark};
     if (removesMarks) {
       marks[plan.expired] = TallyDelete();
     }
@@ -873,8 +873,8 @@ class TallyCounter {
     final isAborted = cause.code == 'aborted';
     if (!isAborted && cause.code != 'permission-denied') throw cause;
     final shard = (await _readFromServer(_shardOf(plan), true))?.data();
-    final window = (shard?['marks'] as Map?)?[plan.window] as Map?;
-    final hasMark = (window?['nonces'] as List?)?.contains(_blobOf(plan.nonce)) ?? false;
+    final slot = (shard?['marks'] as Map?)?[plan.slot] as Map?;
+    final hasMark = (slot?['nonces'] as List?)?.contains(_blobOf(plan.nonce)) ?? false;
     int? countedBy;
     final entry = plan.entry;
     if (entry != null && !hasMark && !isAborted && !plan.isUndo) {

@@ -63,14 +63,14 @@ sealed class TallyValue {
 class TallyWrite(val path: String, val fields: Map<String, TallyValue>?, val merge: Boolean)
 
 /**
- * One increment: which shard, which window, which nonce. A retry sends the same plan. The marks of the window `expired` may be
+ * One increment: which shard, which slot, which nonce. A retry sends the same plan. The marks of the slot `expired` may be
  * removed, if the clock of this device is right.
  */
 class TallyPlan(
   val counter: String,
   val shard: String,
   val by: Long,
-  val window: String,
+  val slot: String,
   val expired: String,
   val nonce: List<Int>,
   val entry: String?,
@@ -82,8 +82,8 @@ class TallyPlan(
 object TallyPlanner {
   const val MAX_ID_BYTES = 1_500
   const val MAX_SHARDS = 10_000
-  const val MARK_WINDOWS = 5L
-  const val MARK_WINDOW_MILLIS = 61_000
+  const val MARK_SLOTS = 5L
+  const val MARK_SLOT_MILLIS = 61_000
   const val NONCE_BYTES = 5
   const val MAX_COMMIT_MILLIS = 10_000L
   const val MAX_PUBLISH_DELAY_MILLIS = 15_000L
@@ -140,12 +140,12 @@ object TallyPlanner {
   }
 
   /**
-   * The window of `marks` that a write goes to, by this device's clock, or one that comes later. A wrong clock is harmless, and may show
+   * The slot of `marks` that a write goes to, by this device's clock, or one that comes later. A wrong clock is harmless, and may show
    * any number.
    */
-  fun markWindow(now: Long, later: Long): String {
-    val windows = now / MARK_WINDOW_MILLIS
-    return ((abs(windows) + later) % MARK_WINDOWS).toString()
+  fun markSlot(now: Long, later: Long): String {
+    val slots = now / MARK_SLOT_MILLIS
+    return ((abs(slots) + later) % MARK_SLOTS).toString()
   }
 
   /** Identifies an increment: random bytes. */
@@ -173,20 +173,20 @@ object TallyPlanner {
     isUndo: Boolean
   ): TallyPlan {
     val entry = if (once == null) null else entryPath(counter, once)
-    val expired = markWindow(now, 1)
+    val expired = markSlot(now, 1)
     val place = if (shard == DIRECT) "0" else shard
-    return TallyPlan(counter, place, by, markWindow(now, 0), expired, newNonce(random), entry, once, isUndo)
+    return TallyPlan(counter, place, by, markSlot(now, 0), expired, newNonce(random), entry, once, isUndo)
   }
 
   /**
    * The writes of a plan, for one commit.
    *
-   * @param removesMarks whether they also remove the window that has expired
+   * @param removesMarks whether they also remove the slot that has expired
    */
   fun writes(plan: TallyPlan, removesMarks: Boolean): List<TallyWrite> {
     val mark =
       TallyValue.Fields(mapOf("at" to TallyValue.ServerTime, "nonces" to TallyValue.Append(plan.nonce)))
-    val marks = mutableMapOf<String, TallyValue>(plan.window to mark)
+    val marks = mutableMapOf<String, TallyValue>(plan.slot to mark)
     if (removesMarks) {
       marks[plan.expired] = TallyValue.Delete
     }
@@ -850,8 +850,8 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
     val isAborted = codeOf(cause) == Code.ABORTED
     if (!isAborted && codeOf(cause) != Code.PERMISSION_DENIED) return Tasks.forException(cause)
     return readFromServer(shardOf(plan), Int.MAX_VALUE).onSuccessTask { shard ->
-      val window = ((shard.get()?.get("marks") as? Map<*, *>)?.get(plan.window) as? Map<*, *>)?.get("nonces") as? List<*>
-      val hasMark = window?.contains(blobOf(plan.nonce)) == true
+      val slot = ((shard.get()?.get("marks") as? Map<*, *>)?.get(plan.slot) as? Map<*, *>)?.get("nonces") as? List<*>
+      val hasMark = slot?.contains(blobOf(plan.nonce)) == true
       val entry = plan.entry
       val lookUpEntry = !hasMark && !isAborted && entry != null && !plan.isUndo
       val looked =

@@ -42,13 +42,13 @@ struct TallyWrite {
   }
 }
 
-/// One increment: which shard, which window, which nonce. A retry sends the same plan. The marks of the window `expired` may
+/// One increment: which shard, which slot, which nonce. A retry sends the same plan. The marks of the slot `expired` may
 /// be removed, if the clock of this device is right.
 struct TallyPlan {
   let counter: String
   let shard: String
   let by: Int64
-  let window: String
+  let slot: String
   let expired: String
   let nonce: [Int]
   let entry: String?
@@ -56,13 +56,13 @@ struct TallyPlan {
   let isUndo: Bool
 
   init(
-    _ counter: String, _ shard: String, _ by: Int64, _ window: String, _ expired: String, _ nonce: [Int], _ entry: String?,
+    _ counter: String, _ shard: String, _ by: Int64, _ slot: String, _ expired: String, _ nonce: [Int], _ entry: String?,
     _ once: String?, _ isUndo: Bool
   ) {
     self.counter = counter
     self.shard = shard
     self.by = by
-    self.window = window
+    self.slot = slot
     self.expired = expired
     self.nonce = nonce
     self.entry = entry
@@ -75,8 +75,8 @@ struct TallyPlan {
 enum TallyPlanner {
   static let maxIdBytes = 1_500
   static let maxShards = 10_000
-  static let markWindows: Int64 = 5
-  static let markWindowMillis: Int64 = 61_000
+  static let markSlots: Int64 = 5
+  static let markSlotMillis: Int64 = 61_000
   static let nonceBytes = 5
   static let maxCommitMillis: Int64 = 10_000
   static let maxPublishDelayMillis: Int64 = 15_000
@@ -132,11 +132,11 @@ enum TallyPlanner {
     return String(share < 0.125 ? 0 : leftOut + Int(share))
   }
 
-  /// The window of `marks` that a write goes to, by this device's clock, or one that comes later. A wrong clock is harmless,
+  /// The slot of `marks` that a write goes to, by this device's clock, or one that comes later. A wrong clock is harmless,
   /// and may show any number.
-  static func markWindow(_ now: Int64, _ later: Int64) -> String {
-    let windows = now / markWindowMillis
-    return String((abs(windows) + later) % markWindows)
+  static func markSlot(_ now: Int64, _ later: Int64) -> String {
+    let slots = now / markSlotMillis
+    return String((abs(slots) + later) % markSlots)
   }
 
   /// Identifies an increment: random bytes.
@@ -157,17 +157,17 @@ enum TallyPlanner {
     _ isUndo: Bool
   ) -> TallyPlan {
     let entry = once == nil ? nil : entryPath(counter, once!)
-    let expired = markWindow(now, 1)
+    let expired = markSlot(now, 1)
     let place = shard == direct ? "0" : shard
-    return TallyPlan(counter, place, by, markWindow(now, 0), expired, newNonce(random), entry, once, isUndo)
+    return TallyPlan(counter, place, by, markSlot(now, 0), expired, newNonce(random), entry, once, isUndo)
   }
 
   /// The writes of a plan, for one commit.
   ///
-  /// - Parameter removesMarks: whether they also remove the window that has expired
+  /// - Parameter removesMarks: whether they also remove the slot that has expired
   static func writes(_ plan: TallyPlan, _ removesMarks: Bool) -> [TallyWrite] {
     let mark = TallyValue.fields(["at": TallyValue.serverTime, "nonces": TallyValue.append(plan.nonce)])
-    var marks = [plan.window: mark]
+    var marks = [plan.slot: mark]
     if removesMarks {
       marks[plan.expired] = TallyValue.delete
     }
@@ -860,7 +860,7 @@ final class TallyCounter {
     if !isAborted && TallyCounter.codeOf(cause) != .permissionDenied { throw cause }
     let shard = try await readFromServer(shardOf(plan), TallyCounter.lookupAttempts)
     let marks = shard?.get("marks") as? [String: Any]
-    let nonces = (marks?[plan.window] as? [String: Any])?["nonces"] as? [Data]
+    let nonces = (marks?[plan.slot] as? [String: Any])?["nonces"] as? [Data]
     let hasMark = nonces?.contains(TallyCounter.dataOf(plan.nonce)) == true
     var countedBy: Int64?
     if let entry = plan.entry, !hasMark && !isAborted && !plan.isUndo {

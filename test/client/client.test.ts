@@ -31,7 +31,7 @@ test("increments use as many shards as the counter has", async () => {
   await writer.close();
 });
 
-describe("an increment in a transaction removes the expired window", () => {
+describe("an increment in a transaction removes the expired slot", () => {
   const PROJECT = `demo-tally-marks-${process.pid}`;
   const { firestore, close } = adminAt(process.env.FIRESTORE_EMULATOR_HOST as string, PROJECT);
   let writer: Client;
@@ -47,28 +47,28 @@ describe("an increment in a transaction removes the expired window", () => {
     await close();
   });
 
-  /** Creates shard 0 with each window written so many seconds ago. @returns reads the names of its windows, and its count */
+  /** Creates shard 0 with each slot written so many seconds ago. @returns reads the names of its slots, and its count */
   async function marked(id: string, secondsAgo: number): Promise<() => Promise<[string[], number]>> {
     const shard = firestore.doc(`counters/${id}/shards/0`);
-    const window = { at: Timestamp.fromMillis(Date.now() - secondsAgo * 1_000), nonces: [Buffer.from("mark5")] };
-    const marks = Object.fromEntries([..."01234"].map((name) => [name, window]));
+    const slot = { at: Timestamp.fromMillis(Date.now() - secondsAgo * 1_000), nonces: [Buffer.from("mark5")] };
+    const marks = Object.fromEntries([..."01234"].map((name) => [name, slot]));
     await shard.set({ shard: "0", count: 1, writes: 1, at: Timestamp.now(), marks });
     return async () => {
       const { marks, count } = (await shard.get()).data() as { marks: object; count: number };
       return [Object.keys(marks), count];
     };
   }
-  const windowAt = (now: number) => Number(planIncrement("c/x", "0", 1, now, Math.random).window);
+  const slotAt = (now: number) => Number(planIncrement("c/x", "0", 1, now, Math.random).slot);
 
   test.each(["views:marks", "hidden:marks"])("of %s, whether or not the client may read it", async (id) => {
     const state = await marked(id, 300);
-    const before = windowAt(Date.now());
+    const before = slotAt(Date.now());
     await incrementCounter(counter(writer.db, id));
     await until(async () => (await state())[1] === 2, "the increment");
     const [left] = await state();
     const removed = [..."01234"].filter((name) => !left.includes(name));
     // A minute may end meanwhile.
-    const expected = [before, windowAt(Date.now())].map((window) => `${(window + 1) % 5}`);
+    const expected = [before, slotAt(Date.now())].map((slot) => `${(slot + 1) % 5}`);
     expect(removed).toEqual([expect.toBeOneOf(expected)]);
   });
 

@@ -67,17 +67,17 @@ test("a shard at its bound", async () => {
   await expect(incrementCounter(near)).rejects.toMatchObject({ message: expect.stringContaining(full) });
 });
 
-/** Fills all windows of a counter's first shard, as a script may. */
+/** Fills all slots of a counter's first shard, as a script may. */
 async function fill({ path }: CounterRef): Promise<void> {
   const nonces = Array.from({ length: 3_000 }, (_, n) => Buffer.from([0, 0, 0, n >> 8, n & 255]));
-  const marks = Object.fromEntries([..."01234"].map((window) => [window, { at: Timestamp.now(), nonces }]));
+  const marks = Object.fromEntries([..."01234"].map((slot) => [slot, { at: Timestamp.now(), nonces }]));
   await admin.doc(`${path}/shards/0`).set({ shard: "0", count: 0, writes: 1, marks });
 }
 
 test("not for a shard that is full of marks: the increment counts on another one, within seconds", async () => {
   const likes = counter(user.db, "votes:denied-full");
   // The group needs the functions, so its increments are on shards.
-  const plain = counter(visitor.db, "windows:denied-full");
+  const plain = counter(visitor.db, "slots:denied-full");
   await Promise.all([fill(likes), fill(plain)]);
   // A closed document: the functions have closed it, and the counter is quiet since.
   await admin.doc(likes.path).set({ total: 0, shardCount: 1, asOf: Timestamp.now(), direct: { open: false } });

@@ -4,8 +4,8 @@ import { describe, expect, test } from "vitest";
 import {
   DEFAULT_COLLECTION,
   MARK_LIFETIME_SECONDS,
-  MARK_WINDOW_MILLIS,
-  MARK_WINDOWS,
+  MARK_SLOT_MILLIS,
+  MARK_SLOTS,
   MAX_SHARDS,
   NONCE_BYTES,
 } from "../../core/src/index.ts";
@@ -30,8 +30,8 @@ describe("limits", () => {
   const dataModel = read("docs/data-model.md");
 
   test("of marks are those of core and of the rules", () => {
-    expect([MARK_LIFETIME_SECONDS, MARK_WINDOW_MILLIS, MARK_WINDOWS, NONCE_BYTES]).toEqual([120, 61_000, 5, 5]);
-    expect(dataModel).toContain(`\`floor(now / ${thousands(MARK_WINDOW_MILLIS)}) mod ${MARK_WINDOWS}\``);
+    expect([MARK_LIFETIME_SECONDS, MARK_SLOT_MILLIS, MARK_SLOTS, NONCE_BYTES]).toEqual([120, 61_000, 5, 5]);
+    expect(dataModel).toContain(`\`floor(now / ${thousands(MARK_SLOT_MILLIS)}) mod ${MARK_SLOTS}\``);
     expect(dataModel).toContain(`${NONCE_BYTES} random bytes`);
     expect(dataModel).toContain("A mark lives for two minutes at least");
     expect(readFileSync("firestore.rules", "utf8")).toContain(`duration.value(${MARK_LIFETIME_SECONDS / 60}, 'm')`);

@@ -6,7 +6,7 @@ import { INCREMENTS_PER_MARK_REMOVAL, MARK_LIFETIME_SECONDS, planIncrement } fro
 import { Random } from "../../core/testing/random.ts";
 import { documentBytes, MARKED_SHARDS, writeUnits } from "../../costs/src/index.ts";
 
-import { CLEANING, DEFAULT_SETTINGS, type Edition, expiredWindows, settingsOn } from "../../functions/src/decisions.ts";
+import { CLEANING, DEFAULT_SETTINGS, type Edition, expiredSlots, settingsOn } from "../../functions/src/decisions.ts";
 
 const START = 1_800_000_000_000;
 const HOUR = 3_600_000;
@@ -14,27 +14,27 @@ const HOUR = 3_600_000;
 /**
  * A shard that gets writes for some hours, at random instants.
  *
- * @param removing  the share of the writes that may remove the expired window
+ * @param removing  the share of the writes that may remove the expired slot
  * @returns         its size in bytes from the second hour on: the mean over its writes, the most, and the mean in write units
  */
 function sizes(perSecond: number, removing: number, seed: number, edition: Edition = "standard", hours = 2) {
   const looks = CLEANING[edition];
   const random = new Random(seed, 7, 11);
   const next = () => random.next();
-  const windows = new Map<string, { at: number; nonces: Uint8Array[] }>();
+  const slots = new Map<string, { at: number; nonces: Uint8Array[] }>();
   let [writes, sum, counted, most, units] = [0, 0, 0, 0, 0];
   for (let now = START; now < START + hours * HOUR; now += (-Math.log(1 - next()) * 1_000) / perSecond) {
-    const { window, expired, nonce } = planIncrement("counters/views:home", "12", 1, now, next);
-    const known = windows.get(expired);
+    const { slot, expired, nonce } = planIncrement("counters/views:home", "12", 1, now, next);
+    const known = slots.get(expired);
     const mayGo = known && known.at + MARK_LIFETIME_SECONDS * 1_000 < now;
-    if (mayGo && next() < removing) windows.delete(expired);
-    windows.set(window, { at: now, nonces: [...(windows.get(window)?.nonces ?? []), nonce] });
+    if (mayGo && next() < removing) slots.delete(expired);
+    slots.set(slot, { at: now, nonces: [...(slots.get(slot)?.nonces ?? []), nonce] });
     writes++;
     const marks = Object.fromEntries(
-      [...windows].map(([name, { at, nonces }]) => [name, { at: Timestamp.fromMillis(at), nonces }]),
+      [...slots].map(([name, { at, nonces }]) => [name, { at: Timestamp.fromMillis(at), nonces }]),
     );
     if (next() * looks.writesPerShardCleaned < 1)
-      for (const name of expiredWindows(marks, now, looks)) windows.delete(name);
+      for (const name of expiredSlots(marks, now, looks)) slots.delete(name);
     if (now < START + HOUR) continue;
     const fields = { shard: "12", count: writes, writes, at: Timestamp.fromMillis(now), marks };
     const bytes = documentBytes("counters/views:home/shards/12", fields);
@@ -94,7 +94,7 @@ test("docs/data-model.md has these sizes, within 5 %", () => {
 test.each(MARKED_SHARDS.filter(({ perSecond }) => perSecond <= 1))(
   "costs reckon with the size and the write units of a shard at $perSecond writes/s, within 8 %",
   ({ perSecond, transactions, queue }) => {
-    // About 5,000 writes: through the queue, windows that are not removed make sizes vary.
+    // About 5,000 writes: through the queue, slots that are not removed make sizes vary.
     const hours = 1 + Math.ceil(5_000 / perSecond / 3_600);
     for (const [told, way] of [
       [transactions, "transactions"],

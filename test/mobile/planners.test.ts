@@ -38,7 +38,7 @@ describe.each(["swift", "dart"] as const)("the planner in %s", (language) => {
     ["a branch", /if \(?_?pending == 0\)?/, "if (_pending > 0)"],
     ["a negation", /&& !fromCache/, "&& fromCache"],
     ["a grouping", /\((\S+ \+ later)\) %/, "$1 %"],
-    ["a removed field", /\[plan\.expired\]/, "[plan.window]"],
+    ["a removed field", /\[plan\.expired\]/, "[plan.slot]"],
     ["the order of arguments", /min\(max\(_?shown, low\), high\)/, "min(max(low, _shown), high)"],
     ["an assignment", /( {4})_?publishedAt = asOf;?/, ""],
     [

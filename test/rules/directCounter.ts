@@ -1,6 +1,6 @@
 /** The rules of increments in the counter document. A part of rules.test.ts, which measures the coverage of all parts together. */
 import { describe, expect, test } from "vitest";
-import { DIRECT_WINDOWS } from "../../core/src/index.ts";
+import { DIRECT_SLOTS } from "../../core/src/index.ts";
 import { withPolicy } from "../../testkit/rules.ts";
 import { accepts, newCounter, PROJECT, RULES, read, refuses, store } from "./environment.ts";
 import { numberOf } from "./fuzz/values.ts";
@@ -19,20 +19,20 @@ import {
   nonce,
   remove,
   set,
+  slot,
   unlike,
-  window,
 } from "./writes.ts";
 
 const total = async (counter: string) => numberOf((await read(counter)).total);
 
-/** A published counter that is open in a generation. @param marks  by name of the window: how many, and how many seconds old */
+/** A published counter that is open in a generation. @param marks  by name of the slot: how many, and how many seconds old */
 async function opened(generation: number, marks: Record<string, [count: number, seconds: number]> = {}, direct = {}) {
   const counter = newCounter();
-  const windows = Object.entries(marks).map(([name, [count, seconds]]) => [
+  const slots = Object.entries(marks).map(([name, [count, seconds]]) => [
     name,
     { at: ago(seconds), nonces: Array.from({ length: count }, nonce) },
   ]);
-  const stored = { open: true, generation, count: 0, writes: 0, marks: Object.fromEntries(windows), ...direct };
+  const stored = { open: true, generation, count: 0, writes: 0, marks: Object.fromEntries(slots), ...direct };
   await store(counter, { total: 5, asOf: ago(900), group: "views", shardCount: 1, direct: stored });
   return counter;
 }
@@ -124,14 +124,14 @@ describe.concurrent("the document of an open counter", () => {
     "counting writes by a double": { direct: { writes: double(1) } },
     "without a mark": { direct: { marks: {} } },
     "with marks that are no map": { direct: { marks: "x" } },
-    "with two marks": { marks: { 0: window(nonce(), nonce()) } },
-    "with a mark in another window": { marks: { 0: DELETED, 2: window(nonce()) } },
-    "with marks in two windows": { marks: { 3: window(nonce()) } },
-    "with a mark in the window of the next generation": { marks: { 1: window(nonce()) } },
-    "with a mark of six bytes": { marks: { 0: window(Uint8Array.from([1, 2, 3, 4, 5, 6])) } },
-    "with a mark that is a string": { marks: { 0: window("abcde") } },
+    "with two marks": { marks: { 0: slot(nonce(), nonce()) } },
+    "with a mark in another slot": { marks: { 0: DELETED, 2: slot(nonce()) } },
+    "with marks in two slots": { marks: { 3: slot(nonce()) } },
+    "with a mark in the slot of the next generation": { marks: { 1: slot(nonce()) } },
+    "with a mark of six bytes": { marks: { 0: slot(Uint8Array.from([1, 2, 3, 4, 5, 6])) } },
+    "with a mark that is a string": { marks: { 0: slot("abcde") } },
     "with a mark with a time of its own": { marks: { 0: { at: new Date(0), nonces: append(nonce()) } } },
-    "with a foreign field in the window": { marks: { 0: { ...window(nonce()), extra: 1 } } },
+    "with a foreign field in the slot": { marks: { 0: { ...slot(nonce()), extra: 1 } } },
     "in another generation": { direct: { generation: 1 } },
     "in a generation that is a string": { direct: { generation: "0" } },
     "without its generation": { direct: { generation: DELETED } },
@@ -252,7 +252,7 @@ describe.concurrent("a like in the counter document", () => {
     [4, true],
     [40, false],
   ])(
-    "with a rate limit and all windows of %d marks leaves a hundred of the 1,000 expressions to the policy, functions: %s",
+    "with a rate limit and all slots of %d marks leaves a hundred of the 1,000 expressions to the policy, functions: %s",
     async (most, hasFunctions) => {
       const rules = [
         `function hasFunctions() {\n        return ${hasFunctions};\n      }`,
@@ -261,11 +261,11 @@ describe.concurrent("a like in the counter document", () => {
       ].reduce(withPolicy, RULES);
       const project = await database(`${PROJECT}-expressions-${most}`, rules);
       const counter = newCounter("likes");
-      const windows = Array.from({ length: DIRECT_WINDOWS - 1 }, (_, n): [string, object] => [
+      const slots = Array.from({ length: DIRECT_SLOTS - 1 }, (_, n): [string, object] => [
         `${n + 1}`,
         { at: ago(900 - 70 * n), nonces: Array.from({ length: most }, nonce) },
       ]);
-      const direct = { open: true, generation: 15, count: 0, writes: 0, marks: Object.fromEntries(windows) };
+      const direct = { open: true, generation: 15, count: 0, writes: 0, marks: Object.fromEntries(slots) };
       const limit = "tallyLimits/likes/tallyUses/alice";
       const use = {
         slot: 3,

@@ -15,11 +15,11 @@ import {
   NOW,
   nonce,
   remove,
+  SLOT,
   set,
+  slot,
   unlike,
   update,
-  WINDOW,
-  window,
 } from "./writes.ts";
 
 const DAY = 86_400;
@@ -193,7 +193,7 @@ describe.concurrent("a counter whose increments are limited", () => {
   test("gets one increment for a use, even by two writes of a shard", async () => {
     const user = newUser();
     const [shard, another] = [`${claps}/shards/2`, `${claps}/shards/3`];
-    const marks = { [WINDOW]: window(bytes(1, 1, 1, 1, 1), nonce()) };
+    const marks = { [SLOT]: slot(bytes(1, 1, 1, 1, 1), nonce()) };
     await refuses(user, pay(user, 0, shard), increment(shard, { count: add(2), writes: add(2), marks }));
     await refuses(user, pay(user, 0, shard), increment(shard), increment(another));
   });

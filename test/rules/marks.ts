@@ -3,17 +3,17 @@ import { describe, expect, test } from "vitest";
 import { accepts, newCounter, newShard, newUser, read, refuses, store } from "./environment.ts";
 import { marksOf, noncesOf, numberOf } from "./fuzz/values.ts";
 import type { Write } from "./rest.ts";
-import { ago, bytes, DELETED, increment, like, NOW, nonce, unlike, update, WINDOW, window } from "./writes.ts";
+import { ago, bytes, DELETED, increment, like, NOW, nonce, SLOT, slot, unlike, update } from "./writes.ts";
 
 const NAMES = [..."01234"];
-/** A window that was last written so many seconds ago. */
+/** A slot that was last written so many seconds ago. */
 const old = (seconds: number, ...nonces: unknown[]) => ({ at: ago(seconds), nonces });
 
 describe.concurrent("a mark", () => {
-  test("may be in any window, and stays", async () => {
+  test("may be in any slot, and stays", async () => {
     const shard = newShard();
     for (const name of [...NAMES, ...NAMES])
-      await accepts(null, increment(shard, { marks: { [name]: window(nonce()) } }));
+      await accepts(null, increment(shard, { marks: { [name]: slot(nonce()) } }));
     const { count, marks } = await read(shard);
     expect([numberOf(count), Object.values(marksOf({ marks: marks ?? {} })).flatMap(noncesOf).length]).toEqual([
       10, 10,
@@ -33,15 +33,15 @@ describe.concurrent("a mark", () => {
   test("of others is neither dropped, moved nor replaced", async () => {
     const shard = newShard();
     const [one, other, third] = [nonce(), nonce(), nonce()];
-    await store(shard, { count: 1, writes: 1, marks: { [WINDOW]: old(600, one, other), 4: old(60, one) } });
-    const write = (...nonces: unknown[]) => increment(shard, { marks: { [WINDOW]: { at: NOW, nonces } } });
+    await store(shard, { count: 1, writes: 1, marks: { [SLOT]: old(600, one, other), 4: old(60, one) } });
+    const write = (...nonces: unknown[]) => increment(shard, { marks: { [SLOT]: { at: NOW, nonces } } });
     for (const nonces of [[third], [one, third], [other, one, third], [third, one, other]])
       await refuses(null, write(...nonces));
-    await refuses(null, increment(shard, { marks: { [WINDOW]: window(third), 4: DELETED } }));
+    await refuses(null, increment(shard, { marks: { [SLOT]: slot(third), 4: DELETED } }));
     await accepts(null, write(one, other, third));
   });
 
-  test("of one window is not copied to another, and equal windows stay", async () => {
+  test("of one slot is not copied to another, and equal slots stay", async () => {
     const shard = newShard();
     const equal = old(1, nonce());
     await store(shard, { count: 1, writes: 1, marks: { 0: equal } });
@@ -53,16 +53,16 @@ describe.concurrent("a mark", () => {
   });
 });
 
-describe.concurrent("an increment removes windows of its shard", () => {
+describe.concurrent("an increment removes slots of its shard", () => {
   const marked = async (marks: object) => {
     const shard = newShard();
     await store(shard, { count: 3, writes: 3, shard: "0", at: new Date(0), marks });
     return shard;
   };
-  /** An increment with a mark in one window that removes others. */
+  /** An increment with a mark in one slot that removes others. */
   const without = (shard: string, names: readonly string[], changes: object = {}, own = "2") => {
     const removed = Object.fromEntries(names.map((name) => [name, DELETED]));
-    return increment(shard, { marks: { [own]: window(nonce()), ...removed, ...changes } });
+    return increment(shard, { marks: { [own]: slot(nonce()), ...removed, ...changes } });
   };
 
   test.each(NAMES)("named %s, two minutes after the last write and not before", async (name) => {
@@ -81,7 +81,7 @@ describe.concurrent("an increment removes windows of its shard", () => {
     expect(Object.keys(marksOf(await read(shard)))).toEqual(["2"]);
   });
 
-  test("but not a window without a time", async () => {
+  test("but not a slot without a time", async () => {
     await refuses(null, without(await marked({ 0: { nonces: [nonce()] } }), ["0"]));
   });
 
@@ -99,49 +99,49 @@ describe.concurrent("an increment removes windows of its shard", () => {
   });
 
   const wrong: Record<string, (shard: string) => Write> = {
-    "removes a young window, too": (shard) => without(shard, ["0", "3"]),
+    "removes a young slot, too": (shard) => without(shard, ["0", "3"]),
     "does not count": (shard) => update(shard, { marks: { 0: DELETED } }),
-    "removes the window of its mark": (shard) => increment(shard, { marks: { 0: DELETED } }),
-    "adds another window": (shard) => without(shard, ["0"], { 4: old(0, nonce()) }),
-    "makes another window young": (shard) => without(shard, ["0"], { 1: { at: NOW } }),
-    "makes a young window old": (shard) => without(shard, ["0"], { 3: { at: new Date(0) } }),
-    "drops a nonce of another window": (shard) => without(shard, ["0"], { 1: { nonces: [] } }),
+    "removes the slot of its mark": (shard) => increment(shard, { marks: { 0: DELETED } }),
+    "adds another slot": (shard) => without(shard, ["0"], { 4: old(0, nonce()) }),
+    "makes another slot young": (shard) => without(shard, ["0"], { 1: { at: NOW } }),
+    "makes a young slot old": (shard) => without(shard, ["0"], { 3: { at: new Date(0) } }),
+    "drops a nonce of another slot": (shard) => without(shard, ["0"], { 1: { nonces: [] } }),
     "removes all marks": (shard) => increment(shard, { marks: DELETED }),
   };
   test.each(Object.entries(wrong))("but not with a write that %s", async (_, write) => {
-    const windows = {
+    const slots = {
       0: old(600, bytes(1, 2, 3, 4, 5)),
       1: old(600, bytes(5, 6, 7, 8, 9)),
       3: old(5, bytes(9, 9, 9, 9, 9)),
     };
-    await refuses(null, write(await marked(windows)));
+    await refuses(null, write(await marked(slots)));
   });
 });
 
-test("a window takes 3,000 marks near its own 61 seconds of 305, and 1,000 at other times", async () => {
+test("a slot takes 3,000 marks near its own 61 seconds of 305, and 1,000 at other times", async () => {
   const shard = newShard();
   const nonces = (size: number) => Array.from({ length: size }, nonce);
   const full = (size: number) => store(shard, { count: 1, writes: 1, shard: "0", marks: allOf(size) });
   const allOf = (size: number) =>
     Object.fromEntries(NAMES.map((name) => [name, { at: ago(150), nonces: nonces(size) }]));
-  /** The window whose own time is so many seconds from now. */
-  const windowIn = (seconds: number) => `${Math.floor((Date.now() + seconds * 1_000) / 61_000) % 5}`;
+  /** The slot whose own time is so many seconds from now. */
+  const slotIn = (seconds: number) => `${Math.floor((Date.now() + seconds * 1_000) / 61_000) % 5}`;
   const write = (own: string, ...removed: string[]) =>
     increment(shard, {
-      marks: { [own]: window(nonce()), ...Object.fromEntries(removed.map((name) => [name, DELETED])) },
+      marks: { [own]: slot(nonce()), ...Object.fromEntries(removed.map((name) => [name, DELETED])) },
     });
   await full(999);
   for (const name of NAMES) await accepts(null, write(name));
-  for (const name of NAMES.filter((name) => ![windowIn(12), windowIn(-32)].includes(name)))
+  for (const name of NAMES.filter((name) => ![slotIn(12), slotIn(-32)].includes(name)))
     await refuses(null, write(name));
-  // Not 3 seconds before the turn of a window, so that the time does not pass it.
+  // Not 3 seconds before the turn of a slot, so that the time does not pass it.
   const isNearTurn = (seconds: number) => (Date.now() / 1_000 + seconds) % 61 > 58;
-  for (const seconds of [9, -29].filter((one) => !isNearTurn(one))) await accepts(null, write(windowIn(seconds)));
-  // Nor is an old window kept young by a write that removes another one.
+  for (const seconds of [9, -29].filter((one) => !isNearTurn(one))) await accepts(null, write(slotIn(seconds)));
+  // Nor is an old slot kept young by a write that removes another one.
   await full(1_000);
-  await refuses(null, write(windowIn(122), windowIn(183)));
-  await accepts(null, write(windowIn(0), windowIn(122)));
+  await refuses(null, write(slotIn(122), slotIn(183)));
+  await accepts(null, write(slotIn(0), slotIn(122)));
   await full(2_999);
-  await accepts(null, write(windowIn(0)));
-  await refuses(null, write(windowIn(0)));
+  await accepts(null, write(slotIn(0)));
+  await refuses(null, write(slotIn(0)));
 });

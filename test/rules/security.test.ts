@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
 import { integer, nonceOf, numberOf } from "./fuzz/values.ts";
 import { ADMIN, type Database, database, type User, type Write } from "./rest.ts";
-import { add, DELETED, increment, lastNonce, like, remove, set, unlike, update, WINDOW } from "./writes.ts";
+import { add, DELETED, increment, lastNonce, like, remove, SLOT, set, unlike, update } from "./writes.ts";
 
 const RULES = readFileSync("firestore.rules", "utf8");
 /** A new project for each run, so that no user has counted yet. */
@@ -259,7 +259,7 @@ describe.concurrent("by design, without an account", () => {
     expect(body.documents).toHaveLength(50);
   });
 
-  test("no client makes another's replay count, neither with a thousand writes nor by removing windows", {
+  test("no client makes another's replay count, neither with a thousand writes nor by removing slots", {
     tags: "deep",
   }, async () => {
     const shard = `${newCounter()}/shards/0`;
@@ -268,7 +268,7 @@ describe.concurrent("by design, without an account", () => {
     for (let n = 0; n < 10; n++) {
       await Promise.all(Array.from({ length: 100 }, () => db.commit("mallory", [increment(shard)])));
     }
-    expect(await db.commit("mallory", [update(shard, { marks: { [WINDOW]: DELETED } })])).toBe(REFUSED);
+    expect(await db.commit("mallory", [update(shard, { marks: { [SLOT]: DELETED } })])).toBe(REFUSED);
     const counted = await countOf(shard);
     expect(counted).toBeGreaterThan(100);
     expect(await db.commit(null, [replayed])).toBe(REFUSED);

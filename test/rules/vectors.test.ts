@@ -129,10 +129,10 @@ function entryWrites(call: Plan["call"], { entry, by, shard }: IncrementPlan, on
 const AT = { fieldPath: "at", setToServerValue: "REQUEST_TIME" };
 const name = (path: string) => `projects/{project}/databases/(default)/documents/${path}`;
 const added = (fieldPath: string, by: number) => ({ fieldPath, increment: { integerValue: String(by) } });
-const marked = (marks: string, { window, nonce }: IncrementPlan) => [
-  { fieldPath: `${marks}.\`${window}\`.at`, setToServerValue: "REQUEST_TIME" },
+const marked = (marks: string, { slot, nonce }: IncrementPlan) => [
+  { fieldPath: `${marks}.\`${slot}\`.at`, setToServerValue: "REQUEST_TIME" },
   {
-    fieldPath: `${marks}.\`${window}\`.nonces`,
+    fieldPath: `${marks}.\`${slot}\`.nonces`,
     appendMissingElements: { values: [{ bytesValue: Buffer.from(nonce).toString("base64") }] },
   },
 ];

@@ -1,5 +1,5 @@
 /** Writes over REST, from fields as an app gives them to an SDK; and valid increments, likes and unlikes. */
-import { DIRECT_WINDOWS } from "../../core/src/index.ts";
+import { DIRECT_SLOTS } from "../../core/src/index.ts";
 import { integer, nonceOf } from "./fuzz/values.ts";
 import type { Fields, Value, Write } from "./rest.ts";
 
@@ -89,13 +89,13 @@ export const nonce = () => nonceOf(nextNonce++);
 /** The nonce of the last increment. */
 export const lastNonce = () => nonceOf(nextNonce - 1);
 
-/** The window that increments mark. */
-export const WINDOW = "2";
-export const window = (...nonces: unknown[]) => ({ at: NOW, nonces: append(...nonces) });
+/** The slot that increments mark. */
+export const SLOT = "2";
+export const slot = (...nonces: unknown[]) => ({ at: NOW, nonces: append(...nonces) });
 
 /** A valid increment of a shard, with some fields replaced. */
 export function increment(shard: string, changes: object = {}): Write {
-  const marks = { [WINDOW]: window(nonce()) };
+  const marks = { [SLOT]: slot(nonce()) };
   const id = shard.slice(shard.lastIndexOf("/") + 1);
   return merge(shard, { shard: id, count: add(1), writes: add(1), at: NOW, marks, ...changes });
 }
@@ -112,7 +112,7 @@ export function directIncrement(counter: string, generation = 0, changes: Direct
       generation,
       count: add(by),
       writes: add(1),
-      marks: { [generation % DIRECT_WINDOWS]: window(nonce()), [(generation + 1) % DIRECT_WINDOWS]: DELETED, ...marks },
+      marks: { [generation % DIRECT_SLOTS]: slot(nonce()), [(generation + 1) % DIRECT_SLOTS]: DELETED, ...marks },
       ...direct,
     },
     ...others,

@@ -8,7 +8,7 @@ import { type CounterRef, counter as webCounter } from "../../client/src/web/cou
 import { onIncremented } from "../../client/src/web/entries.ts";
 import * as web from "../../client/src/web/increment.ts";
 import { type CounterState, counterStore } from "../../client/src/web/store.ts";
-import { DIRECT_WINDOWS, groupOf } from "../../core/src/index.ts";
+import { DIRECT_SLOTS, groupOf } from "../../core/src/index.ts";
 import { type Random, randomFor } from "../../core/testing/random.ts";
 import { startClock } from "./clock.ts";
 import { Faults } from "./faults.ts";
@@ -365,8 +365,8 @@ function commitAsOther(connection: Connection, counter: string, by: number): voi
   }
   // A generation of its own, which has more marks than a client may add, so that clients write the next one after a minute, or a shard.
   const generation = Number(direct.generation) + 1;
-  const [window, next] = [generation, generation + 1].map((one) => `${one % DIRECT_WINDOWS}`) as [string, string];
-  const marks = { [window]: { at: FieldValue.serverTimestamp(), nonces: [] }, [next]: FieldValue.delete() };
+  const [slot, next] = [generation, generation + 1].map((one) => `${one % DIRECT_SLOTS}`) as [string, string];
+  const marks = { [slot]: { at: FieldValue.serverTimestamp(), nonces: [] }, [next]: FieldValue.delete() };
   const data = { total: count, direct: { generation, count, writes: FieldValue.increment(1), marks } };
   connection.commit([{ path, kind: "merge", data }]);
 }

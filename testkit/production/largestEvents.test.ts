@@ -23,11 +23,11 @@ const ENVELOPE = 4_000;
 const mostHashes = bound(/visitors\.size\(\) <= (\d+)/);
 const hashes = { visitors: Array.from({ length: mostHashes }, () => "0123456789abcdef") };
 
-/** A window that others are removed beside may be fuller, by one for each. */
+/** A slot that others are removed beside may be fuller, by one for each. */
 const mostMarks = bound(/let most = (\d+)/) + 4;
 const at = { toMillis: () => 0 };
 const nonces = Array.from({ length: mostMarks }, () => new Uint8Array(5));
-const marks = Object.fromEntries(["0", "1", "2", "3", "4"].map((window) => [window, { at, nonces }]));
+const marks = Object.fromEntries(["0", "1", "2", "3", "4"].map((slot) => [slot, { at, nonces }]));
 const shard = { shard: "9999", count: 0.5, writes: 1, at, marks };
 
 const base = { shard: "base", count: 0.5, writes: 1, at };

@@ -36,7 +36,7 @@ export async function confirmCommitted(
   const isContended = hasCode(cause, "aborted");
   if (!isContended) rethrowUnlessDenied(cause);
   const plan = call._plan as IncrementPlan;
-  const { path, by, generation, window, entry } = plan;
+  const { path, by, generation, slot, entry } = plan;
   const isDirect = generation !== undefined;
   const written = await readFromServer(doc(firestore, path), LOOKUP_ATTEMPTS);
   if (hasMark(written, plan)) return written?.get("at");
@@ -64,7 +64,7 @@ export async function confirmCommitted(
       whyRefused(
         by,
         written,
-        written?.get(`marks.${window}.nonces`)?.length ?? 0,
+        written?.get(`marks.${slot}.nonces`)?.length ?? 0,
         entry && (undoneShard ? "undo" : "increment"),
         own,
         call._refusals as number,

@@ -44,8 +44,8 @@ test("an increment in a batch writes the fields that the rules require", () => {
   expect(path).toBe("counters/views:home/shards/0");
   expect(Object.keys(fields).sort()).toEqual(["at", "count", "marks", "shard", "writes"]);
   expect(fields.shard).toBe("0");
-  const [[window, mark]] = Object.entries(fields.marks as object) as [[string, object]];
-  expect(window).toMatch(/^[0-9a-f]$/);
+  const [[slot, mark]] = Object.entries(fields.marks as object) as [[string, object]];
+  expect(slot).toMatch(/^[0-9a-f]$/);
   expect(Object.keys(mark).sort()).toEqual(["at", "nonces"]);
 });
 

@@ -23,7 +23,7 @@ import { callSafely } from "../beacon/callSafely.ts";
 import type { OrderedCall } from "./call.ts";
 import { type Committed, type IncrementCall, type QueueState, queueStateOf, type Watcher } from "./call.ts";
 import type { Counter } from "./counter.ts";
-import { windowWithMark } from "./writes.ts";
+import { slotWithMark } from "./writes.ts";
 
 /** The increments of this client to one counter, shown in every view of the counter. */
 class OwnIncrements extends OptimisticTotal implements Watcher {
@@ -155,8 +155,8 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
       const queue = queueStateOf(call);
       if (!plan || !queue._isQueued || !queue._hasUserChanged || !this.#isRead(call)) continue;
       const document = plan.generation === undefined ? this.#shards?.get(plan.path) : this.#document;
-      // In the queue, its window has no `at`. With `at`, it is committed.
-      const isShown = windowWithMark(document, plan)?.at === null;
+      // In the queue, its slot has no `at`. With `at`, it is committed.
+      const isShown = slotWithMark(document, plan)?.at === null;
       if (isShown && queue._isAway) for (const own of made) this._ownerReturned(own);
       queue._isAway = !isShown;
     }

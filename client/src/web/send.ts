@@ -2,11 +2,11 @@
  * Sends writes: in a transaction, which gives up a contended document so that the caller can try another, or by the SDK's queue, which
  * would retry the same document without end, works offline and survives a reload.
  *
- * A transaction also removes the shard's window of marks that has expired by this device's clock. If the clock is wrong, the rules
+ * A transaction also removes the shard's slot of marks that has expired by this device's clock. If the clock is wrong, the rules
  * refuse the write; it is then made again without the removal. Writes in the SDK's queue may be sent hours later, so they remove nothing.
  */
 import { doc, type Firestore, runTransaction, type Timestamp, type WriteBatch, writeBatch } from "firebase/firestore";
-import { LOOKUP_ATTEMPTS, MARK_WINDOW_MILLIS, MARK_WINDOWS } from "../../../core/src/index.ts";
+import { LOOKUP_ATTEMPTS, MARK_SLOT_MILLIS, MARK_SLOTS } from "../../../core/src/index.ts";
 import { type IncrementCall, queueStateOf } from "./call.ts";
 import { type Counter, hasCode, isHiddenOrOffline, onHidden, readFromServer } from "./counter.ts";
 
@@ -80,8 +80,8 @@ export async function send(counter: Counter, sending: Sending): Promise<Timestam
 const keepsMarksUntil = new WeakMap<Counter, number>();
 
 /**
- * Commits writes in a transaction that also removes the expired window of the shard. If the rules refuse that, a clock is wrong, or
- * another client has just begun the window. The same writes are then committed without the removal, and this client removes none of
+ * Commits writes in a transaction that also removes the expired slot of the shard. If the rules refuse that, a clock is wrong, or
+ * another client has just begun the slot. The same writes are then committed without the removal, and this client removes none of
  * the counter's marks for some minutes.
  */
 async function commitInTransaction(
@@ -96,7 +96,7 @@ async function commitInTransaction(
   return await commit(removesMarks).catch(async (error) => {
     if (!removesMarks || !hasCode(error, "permission-denied")) throw error;
     const accepted = await commit(false);
-    keepsMarksUntil.set(counter, performance.now() + MARK_WINDOWS * MARK_WINDOW_MILLIS);
+    keepsMarksUntil.set(counter, performance.now() + MARK_SLOTS * MARK_SLOT_MILLIS);
     return accepted;
   });
 }

@@ -2,7 +2,7 @@
 import { type DocumentSnapshot, type FirestoreError, getDocFromCache } from "firebase/firestore";
 import {
   type CounterObserver,
-  DIRECT_WINDOWS,
+  DIRECT_SLOTS,
   type HasMark,
   type IncrementPlan,
   microsOf,
@@ -229,5 +229,5 @@ type Shown = { -readonly [Field in keyof CounterSnapshot]: CounterSnapshot[Field
 
 /** Whether the marks of the increment's generation may have been removed. */
 function isTooOld({ generation = 0 }: IncrementPlan, direct: ReadDirect): boolean {
-  return (direct?.generation ?? 0) >= generation + DIRECT_WINDOWS - 1;
+  return (direct?.generation ?? 0) >= generation + DIRECT_SLOTS - 1;
 }

@@ -11,7 +11,7 @@ const MAX_FULL_SHARDS = 4;
  * The most likely cause, and what to do.
  *
  * @param shard - as it is; `undefined` if the client could not read it
- * @param marks - how many marks its current window has
+ * @param marks - how many marks its current slot has
  * @param kind - an increment with `once`, or the undo of one; else empty
  * @param entry - of the `once`, as it is; `undefined` if the client could not read it
  * @param refusals - how many shards have refused this increment

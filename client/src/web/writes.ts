@@ -39,7 +39,7 @@ export function addWrites(
   undoneShard?: string,
   removesMarks?: boolean,
 ): void {
-  const { path, entry, shard, generation, group, by, window, expired, nonce } = plan;
+  const { path, entry, shard, generation, group, by, slot, expired, nonce } = plan;
   const at = serverTimestamp();
   const nonces = arrayUnion(Bytes.fromUint8Array(nonce));
   const entryDoc = entry && doc(firestore, entry);
@@ -47,7 +47,7 @@ export function addWrites(
   else if (entryDoc) writer.set(entryDoc, { once: entryDoc.id, by, shard, at });
   const isDirect = generation !== undefined;
   const count = increment(by);
-  const marks = { [window]: { at, nonces }, ...((isDirect || removesMarks) && { [expired]: deleteField() }) };
+  const marks = { [slot]: { at, nonces }, ...((isDirect || removesMarks) && { [expired]: deleteField() }) };
   const counted = { count, writes: increment(1), marks };
   const isNew = group !== undefined;
   const direct = { ...(isNew && { open: true }), generation, ...counted };
@@ -57,15 +57,15 @@ export function addWrites(
 
 /** Whether a document has the mark of an increment. */
 export function hasMark(document: DocumentSnapshot | undefined, plan: IncrementPlan): boolean {
-  return !!windowWithMark(document, plan);
+  return !!slotWithMark(document, plan);
 }
 
-/** The window of a document that has the mark of an increment. While the SDK has writes of the window in its queue, `at` is `null`. */
-export function windowWithMark(
+/** The slot of a document that has the mark of an increment. While the SDK has writes of the slot in its queue, `at` is `null`. */
+export function slotWithMark(
   document: DocumentSnapshot | undefined,
-  { generation, window, nonce }: IncrementPlan,
+  { generation, slot, nonce }: IncrementPlan,
 ): { readonly at: Timestamp | null } | undefined {
-  const found = document?.get(`${generation === undefined ? "marks" : "direct.marks"}.${window}`);
+  const found = document?.get(`${generation === undefined ? "marks" : "direct.marks"}.${slot}`);
   const mark = Bytes.fromUint8Array(nonce);
   return found?.nonces?.some((one: Bytes) => one.isEqual(mark)) && found;
 }

@@ -7,7 +7,7 @@
 import { type CollectionReference, type DocumentSnapshot, FieldValue } from "firebase-admin/firestore";
 import { commitUnlessChanged, withTimeout } from "../../../firestore/src/index.ts";
 import { logError } from "./log.ts";
-import { type Cleaning, expiredWindows } from "./markCleaning.ts";
+import { type Cleaning, expiredSlots } from "./markCleaning.ts";
 import { type Millis, toMillis } from "./time.ts";
 
 /** The next publish of the counter waits for this, so a locked shard must not hold them up for long. */
@@ -38,7 +38,7 @@ async function clean(shards: CollectionReference, ids: readonly string[], cleani
 
 async function removeExpired(shard: DocumentSnapshot, cleaning: Cleaning): Promise<void> {
   const { ref, updateTime, readTime } = shard;
-  const expired = expiredWindows(shard.get("marks"), toMillis(readTime), cleaning);
+  const expired = expiredSlots(shard.get("marks"), toMillis(readTime), cleaning);
   if (!updateTime || expired.length === 0) return;
   const batch = ref.firestore.batch();
   const removals = Object.fromEntries(expired.map((name) => [`marks.${name}`, FieldValue.delete()]));

@@ -1,10 +1,10 @@
 import { Timestamp } from "firebase-admin/firestore";
 import { describe, expect, test } from "vitest";
 import { Random } from "../../../core/testing/random.ts";
-import { CLEANING, expiredWindows, shardsToClean } from "./markCleaning.ts";
+import { CLEANING, expiredSlots, shardsToClean } from "./markCleaning.ts";
 
 const NOW = 1_800_000_000_000;
-const window = (secondsAgo: number, marks: number) => ({
+const slot = (secondsAgo: number, marks: number) => ({
   at: Timestamp.fromMillis(NOW - secondsAgo * 1_000),
   nonces: Array.from({ length: marks }, () => new Uint8Array(5)),
 });
@@ -34,18 +34,19 @@ describe("which shards a publish looks at", () => {
   });
 });
 
-describe("the windows that a look removes", () => {
+describe("the slots that a look removes", () => {
   test("are those whose last write is more than two minutes old", () => {
-    expect(
-      expiredWindows({ 0: window(121, 90), 1: window(119, 900), 3: window(9_999, 90) }, NOW, CLEANING.standard),
-    ).toEqual(["0", "3"]);
+    expect(expiredSlots({ 0: slot(121, 90), 1: slot(119, 900), 3: slot(9_999, 90) }, NOW, CLEANING.standard)).toEqual([
+      "0",
+      "3",
+    ]);
   });
 
   test("are none while they have at most 100 marks in all, so that a look seldom costs a write", () => {
-    expect(expiredWindows({ 0: window(121, 50), 1: window(121, 50) }, NOW, CLEANING.standard)).toEqual([]);
+    expect(expiredSlots({ 0: slot(121, 50), 1: slot(121, 50) }, NOW, CLEANING.standard)).toEqual([]);
   });
 
-  test.each([undefined, {}, { 0: {} }, { 0: { at: null } }, { x: window(999, 900) }])("are none of %o", (marks) => {
-    expect(expiredWindows(marks as never, NOW, CLEANING.standard)).toEqual([]);
+  test.each([undefined, {}, { 0: {} }, { 0: { at: null } }, { x: slot(999, 900) }])("are none of %o", (marks) => {
+    expect(expiredSlots(marks as never, NOW, CLEANING.standard)).toEqual([]);
   });
 });

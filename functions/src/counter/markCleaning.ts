@@ -2,7 +2,7 @@
 import type { Timestamp } from "firebase-admin/firestore";
 import {
   MARK_LIFETIME_SECONDS,
-  MARK_WINDOWS,
+  MARK_SLOTS,
   type ShardDocument,
   WRITES_PER_MARK_CLEANING,
 } from "../../../core/src/index.ts";
@@ -41,13 +41,13 @@ export function shardsToClean(
   return [...new Set(Array.from({ length: shards }, () => `${Math.floor(random() * shardCount)}`))];
 }
 
-/** The windows whose marks can be removed at a time; none if they have few marks in all. */
-export function expiredWindows(
+/** The slots whose marks can be removed at a time; none if they have few marks in all. */
+export function expiredSlots(
   marks: Partial<ShardDocument<Timestamp>["marks"]> | undefined,
   now: Millis,
   { fewMarks }: Cleaning,
 ): string[] {
-  const names = Array.from({ length: MARK_WINDOWS }, (_, n) => `${n}`);
+  const names = Array.from({ length: MARK_SLOTS }, (_, n) => `${n}`);
   const expired = names.filter((name) => {
     const at = marks?.[name]?.at;
     return at && toMillis(at) + MARK_LIFETIME_SECONDS * 1_000 < now;

@@ -77,12 +77,12 @@ fun main() {
   scenario("a later read of the count: the write is sent at 1,000 ms", listOf(true, 1L), listOf(second.isComplete, later.sum()))
 
   val marked = World("views:m")
-  val windows = listOf("0", "1", "2", "3", "4")
+  val slots = listOf("0", "1", "2", "3", "4")
   fun mark() {
-    val window = mapOf("at" to Timestamp(0, 0), "nonces" to listOf(Blob.fromBytes(byteArrayOf(1, 2, 3, 4, 5))))
-    marked.firestore.documents["${marked.path}/shards/0"] = mapOf("count" to 0L, "writes" to 0L, "marks" to windows.associateWith { window })
+    val slot = mapOf("at" to Timestamp(0, 0), "nonces" to listOf(Blob.fromBytes(byteArrayOf(1, 2, 3, 4, 5))))
+    marked.firestore.documents["${marked.path}/shards/0"] = mapOf("count" to 0L, "writes" to 0L, "marks" to slots.associateWith { slot })
   }
-  /** The transactions of an increment, the sum and how many windows of marks are left. */
+  /** The transactions of an increment, the sum and how many slots of marks are left. */
   fun increment(): List<Any> {
     val before = marked.firestore.transactions
     mark()

@@ -136,21 +136,21 @@ function perform({ do: kind, shard, pick }: Action, user: User, context: BatchCo
       const [entry, counted] = write ? [] : own ? unlike(context, once, shard) : like(context, once, shard);
       const increment = write ?? counted;
       if (!increment) return [];
-      const windows = Object.keys(marksOf(world[increment.path]));
-      const some = windows.filter((_, n) => pick & (2 << n));
-      const mask = [...(increment.mask ?? []), ...(some.length > 0 ? some : windows).map(maskOf)];
+      const slots = Object.keys(marksOf(world[increment.path]));
+      const some = slots.filter((_, n) => pick & (2 << n));
+      const mask = [...(increment.mask ?? []), ...(some.length > 0 ? some : slots).map(maskOf)];
       return [...(entry ? [entry] : []), { ...increment, mask }];
     }
     case "removeMarksAnd": {
-      // Removes every old window but one, and makes another change that must be refused.
+      // Removes every old slot but one, and makes another change that must be refused.
       const increment = incrementWrite(context, open, "0");
       const marks = Object.entries(marksOf(world[increment.path]));
-      const old = marks.filter(([, window]) => JSON.stringify(window).includes("2020-")).map(([name]) => name);
+      const old = marks.filter(([, slot]) => JSON.stringify(slot).includes("2020-")).map(([name]) => name);
       const mask = [...(increment.mask ?? []), ...old.slice(1).map(maskOf)];
-      const window = { mapValue: { fields: { at: TIMES[0] as Value, nonces: list(newNonce(context)) } } };
+      const slot = { mapValue: { fields: { at: TIMES[0] as Value, nonces: list(newNonce(context)) } } };
       const removing = { ...increment, mask };
       const bare = { path: increment.path, set: {}, mask: old.slice(1).map(maskOf) };
-      return [choose([setField(removing, maskOf("0"), window), setField(removing, maskOf("3"), window), bare], pick)];
+      return [choose([setField(removing, maskOf("0"), slot), setField(removing, maskOf("3"), slot), bare], pick)];
     }
     case "visit":
       return [visitWrite(open, hashOf(once), pick)];

@@ -13,11 +13,11 @@ import {
   markPaths,
   maskOf,
   newNonce,
+  SLOTS,
   setEntry,
   setField,
   text,
   transform,
-  WINDOWS,
   withNewNonce,
   withoutMark,
 } from "./writes.ts";
@@ -41,7 +41,7 @@ export const AMOUNTS = [
 ];
 const SIZES = [0, 1, 4, 6, 24, 5_000].map((size) => ({ bytesValue: Buffer.alloc(size, 1).toString("base64") }));
 const BAD_NONCES: Value[] = [...SIZES, text("abcd"), integer(12_345_678), { nullValue: null }, { mapValue: {} }];
-const BAD_WINDOWS = ["5", "10", "-1", "00", "A", "x.y"];
+const BAD_SLOTS = ["5", "10", "-1", "00", "A", "x.y"];
 
 export const CORRUPTIONS: Record<string, Corrupt> = {
   amount: (write, pick) => [transform(write, "count", { increment: choose(AMOUNTS, pick) })],
@@ -57,29 +57,29 @@ export const CORRUPTIONS: Record<string, Corrupt> = {
   "no writes": (write) => [transform(write, "writes")],
   time: (write, pick) => [setField(write, "at", choose([...TIMES, ...WRONG], pick))],
   "no time": (write) => [transform(write, "at")],
-  nonce: (write, pick) => [mark(write, choose(WINDOWS, pick), [choose(BAD_NONCES, pick)])],
+  nonce: (write, pick) => [mark(write, choose(SLOTS, pick), [choose(BAD_NONCES, pick)])],
   "several nonces": (write, pick, context) => [
-    mark(write, choose(WINDOWS, pick), [newNonce(context), newNonce(context)]),
+    mark(write, choose(SLOTS, pick), [newNonce(context), newNonce(context)]),
   ],
   "no nonce": (write) => [withoutMark(write, "nonces")],
-  "no time of the window": (write) => [withoutMark(write, "at")],
-  "time of the window": (write, pick) => {
+  "no time of the slot": (write) => [withoutMark(write, "at")],
+  "time of the slot": (write, pick) => {
     const [path = "marks.`0`.at"] = markPaths(write, "at");
     return [setField(withoutMark(write, "at"), path, choose([...TIMES, ...WRONG], pick))];
   },
-  window: (write, pick, context) => [mark(write, choose(BAD_WINDOWS, pick), [newNonce(context)])],
-  "another window": (write, pick, context) => [mark(write, choose(WINDOWS, pick), [newNonce(context)])],
+  slot: (write, pick, context) => [mark(write, choose(BAD_SLOTS, pick), [newNonce(context)])],
+  "another slot": (write, pick, context) => [mark(write, choose(SLOTS, pick), [newNonce(context)])],
   "no mark": (write) => [withoutMark(write)],
-  "two windows": (write, pick, context) => {
+  "two slots": (write, pick, context) => {
     // Two that the shard has differ least from an honest write.
     const held = Object.keys(marksOf(context.world[write.path]));
-    const [first, second] = held.length > 1 ? [held[0], choose(held.slice(1), pick)] : ["0", choose(WINDOWS, pick)];
+    const [first, second] = held.length > 1 ? [held[0], choose(held.slice(1), pick)] : ["0", choose(SLOTS, pick)];
     const marked = mark(write, first as string, [newNonce(context)]);
     const more = mark(write, second as string, [newNonce(context)]).transforms ?? [];
     return [isEntry(write) ? write : { ...marked, transforms: [...(marked.transforms ?? []), ...more.slice(3)] }];
   },
-  "every window": (write, _, context) => {
-    const all = WINDOWS.flatMap((name) => mark(write, name, [newNonce(context)]).transforms?.slice(3) ?? []);
+  "every slot": (write, _, context) => {
+    const all = SLOTS.flatMap((name) => mark(write, name, [newNonce(context)]).transforms?.slice(3) ?? []);
     return [
       isEntry(write)
         ? write
@@ -88,16 +88,16 @@ export const CORRUPTIONS: Record<string, Corrupt> = {
   },
   "nonce of another": (write, pick, { world }) => {
     const marks = Object.entries(marksOf(world[write.path]));
-    const held = marks.flatMap(([name, window]) => noncesOf(window).map((nonce) => [name, nonce] as const));
+    const held = marks.flatMap(([name, slot]) => noncesOf(slot).map((nonce) => [name, nonce] as const));
     if (held.length === 0) return [write];
     const [name, nonce] = choose(held, pick);
-    return [mark(write, pick % 2 ? name : choose(WINDOWS, pick), [nonce])];
+    return [mark(write, pick % 2 ? name : choose(SLOTS, pick), [nonce])];
   },
   "nonces replaced": (write, pick, context) => {
     const held = Object.keys(marksOf(context.world[write.path]));
-    const window = { at: { timestampValue: new Date().toISOString() }, nonces: list(newNonce(context)) };
+    const slot = { at: { timestampValue: new Date().toISOString() }, nonces: list(newNonce(context)) };
     const name = held.length > 0 ? choose(held, pick) : "0";
-    return [setField(withoutMark(write), maskOf(name), { mapValue: { fields: window } })];
+    return [setField(withoutMark(write), maskOf(name), { mapValue: { fields: slot } })];
   },
   "nonces replaced, with the server's time": (write, pick, context) => {
     const held = Object.keys(marksOf(context.world[write.path]));
@@ -108,23 +108,23 @@ export const CORRUPTIONS: Record<string, Corrupt> = {
   "nonces moved, with a new one": (write, pick, context) => {
     const held = Object.entries(marksOf(context.world[write.path]));
     if (held.length === 0) return [write];
-    const [name, window] = choose(held, pick);
+    const [name, slot] = choose(held, pick);
     const nonces =
       pick % 2
-        ? [newNonce(context), ...noncesOf(window)]
-        : [...noncesOf(window).slice(1), newNonce(context), newNonce(context)];
+        ? [newNonce(context), ...noncesOf(slot)]
+        : [...noncesOf(slot).slice(1), newNonce(context), newNonce(context)];
     const marked = setField(withoutMark(write), `${maskOf(name)}.nonces`, list(...nonces));
     return [transform(marked, `${maskOf(name)}.at`, { setToServerValue: "REQUEST_TIME" })];
   },
-  "window with a foreign field": (write, pick) => {
+  "slot with a foreign field": (write, pick) => {
     const [path = "marks.`0`.at"] = markPaths(write, "at");
     return [setField(write, path.replace(/at$/, "extra"), integer(pick))];
   },
-  "window removed": (write, pick, { world }) => {
+  "slot removed": (write, pick, { world }) => {
     const held = Object.keys(marksOf(world[write.path]));
     return [{ ...write, mask: [...(write.mask ?? []), maskOf(held.length > 0 ? choose(held, pick) : "0")] }];
   },
-  "all windows removed": (write, _, { world }) => [
+  "all slots removed": (write, _, { world }) => [
     { ...write, mask: [...(write.mask ?? []), ...Object.keys(marksOf(world[write.path])).map(maskOf)] },
   ],
   "marks replaced": (write) => [{ ...write, mask: [...(write.mask ?? []), "marks"] }],

@@ -5,13 +5,13 @@
 import { createHash } from "node:crypto";
 import type { Fields, User, Value, World, Write } from "../rest.ts";
 import {
-  faultOfWindow,
+  faultOfSlot,
   fieldsOfMap,
   integer,
   isEqual,
   isWithin,
+  markSlots,
   marksOf,
-  markWindows,
   nonceOf,
   numberOf,
   type Span,
@@ -74,7 +74,7 @@ export function initialDocuments({ open, perUser }: Counters): Write[] {
       count: integer(2),
       writes: integer(2),
       at: { timestampValue: "2020-01-01T00:00:00Z" },
-      marks: markWindows({
+      marks: markSlots({
         1: ["2020-01-01T00:00:00Z", nonceOf(-6)],
         2: ["2020-01-01T00:00:00Z", nonceOf(-4)],
         4: ["2020-01-01T00:00:00Z", nonceOf(-7)],
@@ -90,7 +90,7 @@ export function initialDocuments({ open, perUser }: Counters): Write[] {
       writes: integer(1),
       at: { timestampValue: "2020-01-01T00:00:00Z" },
       shard: { stringValue: "1" },
-      marks: markWindows({ 0: ["2020-01-01T00:00:00Z", nonceOf(-3)], 1: [new Date().toISOString(), nonceOf(-2)] }),
+      marks: markSlots({ 0: ["2020-01-01T00:00:00Z", nonceOf(-3)], 1: [new Date().toISOString(), nonceOf(-2)] }),
     }),
     document(`${perUser}/tallyEntries/carol`, {
       once: { stringValue: "carol" },
@@ -185,18 +185,18 @@ function faultOfShard(id: string, before: Fields | undefined, after: Fields | un
   return faultOfMarks(marksOf(before), marksOf(after), hits, span);
 }
 
-/** Each write appends a nonce. All others stay, or are removed with their window, two minutes after its last write. */
+/** Each write appends a nonce. All others stay, or are removed with their slot, two minutes after its last write. */
 function faultOfMarks(before: Fields, after: Fields, hits: number, span: Span): string | undefined {
   const lost = Object.keys(before).filter((name) => !(name in after));
   const young = lost.filter(
     (name) => span.to - Date.parse(String(fieldsOfMap(before[name]).at?.timestampValue)) < 120_000,
   );
-  if (young.length > 0) return `lost the young windows ${young}`;
+  if (young.length > 0) return `lost the young slots ${young}`;
   const changed = Object.keys(after).filter((name) => !isEqual(before[name], after[name]));
-  if (changed.length < 1 || changed.length > hits) return `${hits} writes changed ${changed.length} windows`;
+  if (changed.length < 1 || changed.length > hits) return `${hits} writes changed ${changed.length} slots`;
   for (const name of changed) {
-    if (!/^[0-4]$/.test(name)) return `has a window ${name}`;
-    const fault = faultOfWindow(name, before[name], after[name], hits, span);
+    if (!/^[0-4]$/.test(name)) return `has a slot ${name}`;
+    const fault = faultOfSlot(name, before[name], after[name], hits, span);
     if (fault) return fault;
   }
   return undefined;

@@ -9,8 +9,8 @@ export function nonceOf(n: number): Value {
 }
 
 /** The `marks` of a shard. */
-export function markWindows(windows: Record<string, [at: string, ...nonces: Value[]]>): Value {
-  const fields = Object.entries(windows).map(([name, [timestampValue, ...values]]) => [
+export function markSlots(slots: Record<string, [at: string, ...nonces: Value[]]>): Value {
+  const fields = Object.entries(slots).map(([name, [timestampValue, ...values]]) => [
     name,
     { mapValue: { fields: { at: { timestampValue }, nonces: { arrayValue: { values } } } } },
   ]);
@@ -22,8 +22,8 @@ export function fieldsOfMap(map: Value | undefined): Fields {
   return (map?.mapValue as { fields?: Fields } | undefined)?.fields ?? {};
 }
 
-export function noncesOf(window: Value | undefined): Value[] {
-  return (fieldsOfMap(window).nonces?.arrayValue as { values?: Value[] } | undefined)?.values ?? [];
+export function noncesOf(slot: Value | undefined): Value[] {
+  return (fieldsOfMap(slot).nonces?.arrayValue as { values?: Value[] } | undefined)?.values ?? [];
 }
 
 export function integer(value: number): Value {
@@ -64,25 +64,25 @@ function canonical(value: unknown): string {
   return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${canonical(field)}`)}}`;
 }
 
-/** A window that a write has marked. */
-export function faultOfWindow(
+/** A slot that a write has marked. */
+export function faultOfSlot(
   name: string,
   before: Value | undefined,
   after: Value | undefined,
   hits: number,
   span: Span,
 ) {
-  const window = fieldsOfMap(after);
-  const foreign = Object.keys(window).filter((field) => !["at", "nonces"].includes(field));
-  if (foreign.length > 0) return `has a window with the fields ${foreign}`;
-  if (!isWithin(window.at, span)) return `has a window of ${JSON.stringify(window.at)}`;
+  const slot = fieldsOfMap(after);
+  const foreign = Object.keys(slot).filter((field) => !["at", "nonces"].includes(field));
+  if (foreign.length > 0) return `has a slot with the fields ${foreign}`;
+  if (!isWithin(slot.at, span)) return `has a slot of ${JSON.stringify(slot.at)}`;
   const [old, nonces] = [noncesOf(before), noncesOf(after)];
-  if (!isEqual(nonces.slice(0, old.length), old)) return `lost nonces of the window ${name}`;
+  if (!isEqual(nonces.slice(0, old.length), old)) return `lost nonces of the slot ${name}`;
   const added = nonces.slice(old.length);
   if (added.length < 1 || added.length > hits) return `${hits} writes added ${added.length} nonces`;
   const odd = added.filter((nonce) => Buffer.from(String(nonce.bytesValue ?? ""), "base64").length !== 5);
   if (odd.length > 0) return `has the nonces ${JSON.stringify(odd)}`;
-  if (new Set(nonces.map(canonical)).size < nonces.length) return `has a nonce twice in the window ${name}`;
+  if (new Set(nonces.map(canonical)).size < nonces.length) return `has a nonce twice in the slot ${name}`;
   return undefined;
 }
 

@@ -12,7 +12,7 @@ export interface BatchContext extends Counters {
   readonly documents: string;
 }
 
-export const WINDOWS = [..."01234"];
+export const SLOTS = [..."01234"];
 
 export const text = (stringValue: string): Value => ({ stringValue });
 
@@ -32,7 +32,7 @@ export function incrementWrite(context: BatchContext, counter: string, shard: st
         { fieldPath: "at", setToServerValue: "REQUEST_TIME" },
       ],
     },
-    choose(WINDOWS, context.nextNonce >> 2),
+    choose(SLOTS, context.nextNonce >> 2),
     [newNonce(context)],
   );
 }
@@ -95,16 +95,16 @@ export function setEntry(write: Write, field: string, value: Value): Write {
   return isEntry(write) ? setField(write, field, value) : write;
 }
 
-/** Leaves a mark in a window, and no other. */
-export function mark(write: Write, window: string, nonces: Value[]): Write {
+/** Leaves a mark in a slot, and no other. */
+export function mark(write: Write, slot: string, nonces: Value[]): Write {
   if (write.delete || isEntry(write)) return write;
   const { transforms = [], ...rest } = withoutMark(write);
   return {
     ...rest,
     transforms: [
       ...transforms,
-      { fieldPath: `${maskOf(window)}.at`, setToServerValue: "REQUEST_TIME" },
-      { fieldPath: `${maskOf(window)}.nonces`, appendMissingElements: { values: nonces } },
+      { fieldPath: `${maskOf(slot)}.at`, setToServerValue: "REQUEST_TIME" },
+      { fieldPath: `${maskOf(slot)}.nonces`, appendMissingElements: { values: nonces } },
     ],
   };
 }
@@ -121,13 +121,13 @@ export function markPaths({ transforms = [] }: Write, part: string): string[] {
   return paths.filter((path) => path.startsWith("marks.") && path.endsWith(part));
 }
 
-export function maskOf(window: string): string {
-  return `marks.\`${window}\``;
+export function maskOf(slot: string): string {
+  return `marks.\`${slot}\``;
 }
 
 /** The same increment once more, with the next nonce. */
 export function withNewNonce(write: Write, context: BatchContext): Write {
-  return mark(write, choose(WINDOWS, context.nextNonce), [newNonce(context)]);
+  return mark(write, choose(SLOTS, context.nextNonce), [newNonce(context)]);
 }
 
 export function newNonce(context: BatchContext): Value {

@@ -2,7 +2,7 @@
 import * as realAdmin from "@google-cloud/firestore";
 import * as realWeb from "firebase/firestore";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { DIRECT_WINDOWS } from "../../../core/src/index.ts";
+import { DIRECT_SLOTS } from "../../../core/src/index.ts";
 import { type Random, randomFor } from "../../../core/testing/random.ts";
 import * as modelAdmin from "../model/adminSdk.ts";
 import { setDirectPolicy } from "../model/directRules.ts";
@@ -111,36 +111,27 @@ async function attempt(
   }
 }
 
-/** A client's write of a shard, with or without an entry; or a server's write of an old window. */
+/** A client's write of a shard, with or without an entry; or a server's write of an old slot. */
 interface MarkWrite extends Step {
   readonly counter: "views:a" | "likes:b";
   readonly shard: string;
   readonly entry: "none" | "create" | "delete";
   readonly does: (typeof MARK_WRITES)[number];
-  readonly window: string;
+  readonly slot: string;
   readonly nonce: number;
-  /** Age of the window that a server writes. */
+  /** Age of the slot that a server writes. */
   readonly ageSeconds: number;
 }
 
 /** What the rules never accept. */
 const FORBIDDEN = [
-  ...([
-    "two windows",
-    "other shard",
-    "other field",
-    "no nonce",
-    "long nonce",
-    "text",
-    "own time",
-    "no writes",
-  ] as const),
+  ...(["two slots", "other shard", "other field", "no nonce", "long nonce", "text", "own time", "no writes"] as const),
   ...(["bare removal", "removal of all"] as const),
 ] as const;
 const MARK_WRITES = [
   ...(["increment", "increment", "increment", "increment", "increment", "increment", "increment"] as const),
-  // The last three are sometimes valid: a whole window may be new, and one of two nonces known.
-  ...(["removal", "removal", "old window", "old window", "whole window", "two nonces", "replace"] as const),
+  // The last three are sometimes valid: a whole slot may be new, and one of two nonces known.
+  ...(["removal", "removal", "old slot", "old slot", "whole slot", "two nonces", "replace"] as const),
   ...FORBIDDEN,
 ] as const;
 
@@ -154,7 +145,7 @@ function randomMarkWrite(random: Random): MarkWrite {
     // Mostly valid.
     entry: counter === "views:a" ? "none" : random.pick(["create", "create", "delete", "delete", "none"]),
     does: random.pick(MARK_WRITES),
-    window: random.pick(["0", "2", "3", "4", "5"]),
+    slot: random.pick(["0", "2", "3", "4", "5"]),
     nonce: random.integer(0, 2),
     ageSeconds: random.pick([60, 130]),
   };
@@ -162,44 +153,44 @@ function randomMarkWrite(random: Random): MarkWrite {
 
 async function performMarkWrite(side: Side, step: MarkWrite): Promise<string> {
   const { users, server, sdk, ago, run } = side;
-  const { user, counter, shard, entry, does, window, nonce, ageSeconds } = step;
+  const { user, counter, shard, entry, does, slot, nonce, ageSeconds } = step;
   const path = `counters/${counter}/shards/${shard}`;
   const at = sdk.serverTimestamp();
   const bytes = (of: number, length = 5) => sdk.Bytes.fromUint8Array(new Uint8Array(length).fill(of));
-  const marks = { [window]: { at, nonces: sdk.arrayUnion(bytes(nonce)) } };
-  const next = `${(Number(window) + 1) % 5}`;
+  const marks = { [slot]: { at, nonces: sdk.arrayUnion(bytes(nonce)) } };
+  const next = `${(Number(slot) + 1) % 5}`;
   const count = sdk.increment(entry === "delete" ? -1 : 1);
   const increment = { shard, count, writes: sdk.increment(1), at, marks };
   const nonces = (...some: unknown[]) => ({
     ...increment,
-    marks: { [window]: { at, nonces: sdk.arrayUnion(...some) } },
+    marks: { [slot]: { at, nonces: sdk.arrayUnion(...some) } },
   });
   const writes: Record<string, () => [kind: "merge" | "set" | "update", data: object]> = {
     increment: () => ["merge", increment],
-    "two windows": () => ["merge", { ...increment, marks: { ...marks, 1: marks[window] } }],
+    "two slots": () => ["merge", { ...increment, marks: { ...marks, 1: marks[slot] } }],
     "two nonces": () => ["merge", nonces(bytes(nonce), bytes(nonce + 1))],
     "other shard": () => ["merge", { ...increment, shard: "1" }],
     "other field": () => ["merge", { ...increment, more: 1 }],
-    "no nonce": () => ["merge", { ...increment, marks: { [window]: { at } } }],
+    "no nonce": () => ["merge", { ...increment, marks: { [slot]: { at } } }],
     "long nonce": () => ["merge", nonces(bytes(nonce, 6))],
     text: () => ["merge", nonces("text")],
     "own time": () => [
       "merge",
-      { ...increment, marks: { [window]: { ...marks[window], at: sdk.Timestamp.fromMillis(1) } } },
+      { ...increment, marks: { [slot]: { ...marks[slot], at: sdk.Timestamp.fromMillis(1) } } },
     ],
-    "whole window": () => [
+    "whole slot": () => [
       "update",
-      { [`marks.${window}`]: { at, nonces: [bytes(nonce)] }, count, writes: sdk.increment(1), at },
+      { [`marks.${slot}`]: { at, nonces: [bytes(nonce)] }, count, writes: sdk.increment(1), at },
     ],
     "no writes": () => ["merge", { ...increment, writes: sdk.increment(0) }],
     replace: () => ["set", increment],
     removal: () => ["merge", { ...increment, marks: { ...marks, [next]: sdk.deleteField() } }],
-    "bare removal": () => ["update", { [`marks.${window}`]: sdk.deleteField() }],
+    "bare removal": () => ["update", { [`marks.${slot}`]: sdk.deleteField() }],
     "removal of all": () => ["update", { marks: sdk.deleteField() }],
   };
-  if (does === "old window") {
+  if (does === "old slot") {
     const old = { at: ago(ageSeconds), nonces: [new Uint8Array(5).fill(nonce)] };
-    await run(server.doc(path).set({ shard, count: 1, writes: 1, marks: { [window]: old } }, { merge: true }));
+    await run(server.doc(path).set({ shard, count: 1, writes: 1, marks: { [slot]: old } }, { merge: true }));
     return "by a server";
   }
   const [kind, data] = (writes[does] as (typeof writes)[string])();
@@ -215,7 +206,7 @@ async function performMarkWrite(side: Side, step: MarkWrite): Promise<string> {
 
 test("the model accepts the same increments, replays, likes, unlikes and marks as the emulator", LONG, async () => {
   const seen = await compare({
-    ...{ name: "windows", seeds: 12, steps: 60 },
+    ...{ name: "slots", seeds: 12, steps: 60 },
     randomStep: randomMarkWrite,
     perform: performMarkWrite,
     documents: ({ counter, shard }) => [`counters/${counter}/shards/${shard}`],
@@ -246,7 +237,7 @@ const DIRECT_COUNTERS = ["pages:a", "likes:b", "tickets:c", "votes:d"] as const;
 const DIRECT_WRITES = [
   ...(["increment", "increment", "increment", "increment", "full", "full", "closed", "opened", "no document"] as const),
   ...(["total alone", "count alone", "no writes", "two writes", "fraction", "other field", "other part"] as const),
-  ...(["no marks", "two nonces", "long nonce", "own time", "other window", "next window", "next kept"] as const),
+  ...(["no marks", "two nonces", "long nonce", "own time", "other slot", "next slot", "next kept"] as const),
   ...(["not open", "shut", "other group", "replace", "extra mark", "in shard 0", "undo twice", "bare"] as const),
 ] as const;
 
@@ -272,15 +263,15 @@ async function performDirectWrite(
   const path = `counters/${counter}`;
   const current: number = document?.get("direct.generation") ?? 0;
   const generation = Math.max(current + ahead, 0);
-  const [name, next] = [0, 1].map((more) => `${(generation + more) % DIRECT_WINDOWS}`) as [string, string];
+  const [name, next] = [0, 1].map((more) => `${(generation + more) % DIRECT_SLOTS}`) as [string, string];
   const at = sdk.serverTimestamp();
   const bytes = (of: number, length = 5) => sdk.Bytes.fromUint8Array(new Uint8Array(length).fill(of));
-  const window = (...nonces: unknown[]) => ({ at, nonces: sdk.arrayUnion(...nonces) });
+  const slot = (...nonces: unknown[]) => ({ at, nonces: sdk.arrayUnion(...nonces) });
   const hasEntries = counter !== "pages:a";
   const isUndo = hasEntries && entry?.exists === true;
   const amount = (isUndo ? -1 : 1) * (counter === "tickets:c" ? -1 : 1);
   const count = sdk.increment(amount);
-  const marks = { [name]: window(bytes(nonce)), [next]: sdk.deleteField() };
+  const marks = { [name]: slot(bytes(nonce)), [next]: sdk.deleteField() };
   const parts = { open: true, generation, count, writes: sdk.increment(1), marks };
   const whole = { group: counter.split(":")[0], total: count, direct: parts };
   const without = (field: string, { [field]: _, ...others }: Record<string, unknown>) => others;
@@ -294,19 +285,19 @@ async function performDirectWrite(
     "other field": { ...whole, more: 1 },
     "other part": ofParts({ more: 1 }),
     "no marks": { ...whole, direct: without("marks", parts) },
-    "two nonces": ofParts({ marks: { ...marks, [name]: window(bytes(nonce), bytes(nonce + 1)) } }),
-    "long nonce": ofParts({ marks: { ...marks, [name]: window(bytes(nonce, 6)) } }),
+    "two nonces": ofParts({ marks: { ...marks, [name]: slot(bytes(nonce), bytes(nonce + 1)) } }),
+    "long nonce": ofParts({ marks: { ...marks, [name]: slot(bytes(nonce, 6)) } }),
     "own time": ofParts({ marks: { ...marks, [name]: { ...marks[name], at: sdk.Timestamp.fromMillis(1) } } }),
-    "other window": ofParts({
-      marks: { [`${(generation + 2) % DIRECT_WINDOWS}`]: marks[name], [next]: sdk.deleteField() },
+    "other slot": ofParts({
+      marks: { [`${(generation + 2) % DIRECT_SLOTS}`]: marks[name], [next]: sdk.deleteField() },
     }),
-    "next window": ofParts({ marks: { [name]: marks[name], [next]: window(bytes(nonce)) } }),
+    "next slot": ofParts({ marks: { [name]: marks[name], [next]: slot(bytes(nonce)) } }),
     "next kept": ofParts({ marks: { [name]: marks[name] } }),
     "not open": { ...whole, direct: without("open", parts) },
     shut: ofParts({ open: false }),
     "other group": { ...whole, group: "other" },
     replace: ofParts({ marks: { [name]: marks[name] } }),
-    "extra mark": ofParts({ marks: { ...marks, [`${(generation + 3) % DIRECT_WINDOWS}`]: window(bytes(nonce)) } }),
+    "extra mark": ofParts({ marks: { ...marks, [`${(generation + 3) % DIRECT_SLOTS}`]: slot(bytes(nonce)) } }),
   };
   const put = async (data: object) => await run(server.doc(path).set(data));
   const old = (age: number, from: number) => ({
@@ -315,13 +306,13 @@ async function performDirectWrite(
   });
   const total = { group: counter.split(":")[0], total: 3 };
   const stored = { open: true, generation: current, count: 3, writes: 3 };
-  const before = `${(current + DIRECT_WINDOWS - 1) % DIRECT_WINDOWS}`;
+  const before = `${(current + DIRECT_SLOTS - 1) % DIRECT_SLOTS}`;
   if (does === "no document") {
     await run(server.doc(path).delete());
     return "by a server";
   }
   if (does === "full") {
-    const full = { [before]: old(9 + seconds, 0), [`${current % DIRECT_WINDOWS}`]: old(9, 4) };
+    const full = { [before]: old(9 + seconds, 0), [`${current % DIRECT_SLOTS}`]: old(9, 4) };
     await put({ ...total, direct: { ...stored, marks: full } });
     return "by the functions";
   }
@@ -332,7 +323,7 @@ async function performDirectWrite(
   }
   const db = users[user];
   const ownEntry = sdk.doc(db, `${path}/tallyEntries/${user}`);
-  const inShard = { shard: "0", count, writes: sdk.increment(1), at, marks: { 0: window(bytes(nonce)) } };
+  const inShard = { shard: "0", count, writes: sdk.increment(1), at, marks: { 0: slot(bytes(nonce)) } };
   const isInShard = does === "in shard 0";
   return await attempt(side, step, (writer) => {
     if (hasEntries && does !== "bare") {

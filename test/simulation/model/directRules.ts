@@ -1,5 +1,5 @@
 /** The parts of `firestore.rules` about increments in the counter document. Each adds one mark, and joins a generation that never comes back. */
-import { DIRECT_WINDOWS, groupOf, MAX_DIRECT_MARKS, SLOW_GENERATION_SECONDS } from "../../../core/src/index.ts";
+import { DIRECT_SLOTS, groupOf, MAX_DIRECT_MARKS, SLOW_GENERATION_SECONDS } from "../../../core/src/index.ts";
 import { planted } from "../mutations/mutation.ts";
 import { changedIn, isMarked, mapOf, noncesOf, type Step } from "./marks.ts";
 import { type Fields, type Micros, microsOf } from "./values.ts";
@@ -40,17 +40,17 @@ function joinsGeneration(old: Fields, generation: number): boolean {
 }
 
 function isFullAndSlow(marks: Fields, generation: number): boolean {
-  const windowOf = (generation: number) => mapOf(marks[(generation + DIRECT_WINDOWS) % DIRECT_WINDOWS]);
-  const [last, before] = [windowOf(generation), windowOf(generation - 1)];
+  const slotOf = (generation: number) => mapOf(marks[(generation + DIRECT_SLOTS) % DIRECT_SLOTS]);
+  const [last, before] = [slotOf(generation), slotOf(generation - 1)];
   if (noncesOf(last).length < MAX_DIRECT_MARKS) return false;
   return !before.at || microsOf(last.at) - microsOf(before.at) >= SLOW_GENERATION_SECONDS * 1e6;
 }
 
 function leavesMark(before: Fields, after: Fields, generation: number, time: Micros): boolean {
-  const [name, next] = [`${generation % DIRECT_WINDOWS}`, `${(generation + 1) % DIRECT_WINDOWS}`];
+  const [name, next] = [`${generation % DIRECT_SLOTS}`, `${(generation + 1) % DIRECT_SLOTS}`];
   const changed = changedIn(before, after);
   return (
-    changed.every((window) => window === name || window === next) &&
+    changed.every((slot) => slot === name || slot === next) &&
     !(next in after) &&
     isMarked(before[name], after[name], time, MAX_DIRECT_MARKS)
   );

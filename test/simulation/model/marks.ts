@@ -9,7 +9,7 @@ export interface Step {
   readonly after: Fields;
 }
 
-/** A window gets one nonce at its end, and the request time. @param most  it has fewer nonces before */
+/** A slot gets one nonce at its end, and the request time. @param most  it has fewer nonces before */
 export function isMarked(before: Value | undefined, after: Value | undefined, time: Micros, most: number): boolean {
   const { at, nonces, ...rest } = mapOf(after);
   const known = noncesOf(before);
@@ -31,9 +31,9 @@ export function changedIn(old: Fields, now: Fields): string[] {
   return [...names].filter((name) => !isEqual(old[name], now[name]));
 }
 
-/** The nonces of a window. */
-export function noncesOf(window: Value | undefined): readonly Value[] {
-  const { nonces } = mapOf(window);
+/** The nonces of a slot. */
+export function noncesOf(slot: Value | undefined): readonly Value[] {
+  const { nonces } = mapOf(slot);
   return Array.isArray(nonces) ? nonces : [];
 }
 

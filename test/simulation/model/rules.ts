@@ -7,10 +7,10 @@ import {
   EARLY_MARK_MILLIS,
   LATE_MARK_MILLIS,
   MARK_LIFETIME_SECONDS,
-  MARK_WINDOW_MILLIS,
-  MARK_WINDOWS,
+  MARK_SLOT_MILLIS,
+  MARK_SLOTS,
   MAX_LATE_NONCES,
-  MAX_WINDOW_NONCES,
+  MAX_SLOT_NONCES,
 } from "../../../core/src/index.ts";
 import { planted } from "../mutations/mutation.ts";
 import { type Change, Code, Refused } from "./database.ts";
@@ -18,7 +18,7 @@ import { isDirectWrite } from "./directRules.ts";
 import { changedIn, isAppended, isMarked, mapOf, type Step } from "./marks.ts";
 import { type Fields, isEqual, isMap, type Micros, microsOf } from "./values.ts";
 
-/** A window may be removed only this long after its last write. */
+/** A slot may be removed only this long after its last write. */
 const MARK_LIFETIME: Micros = MARK_LIFETIME_SECONDS * 1_000_000;
 
 /** @throws Refused unless the rules allow these changes to a client */
@@ -77,29 +77,29 @@ export function countsOncePerUser(counter: string): boolean {
 }
 
 const SHARD_FIELDS = ["shard", "count", "writes", "at", "marks"];
-const WINDOW = /^[0-4]$/;
+const SLOT = /^[0-4]$/;
 
 /**
- * An increment appends exactly one nonce to exactly one window, and sets its time to the request time. It may remove other windows that
+ * An increment appends exactly one nonce to exactly one slot, and sets its time to the request time. It may remove other slots that
  * are older than `MARK_LIFETIME`.
  */
 function isOneWrite({ before, after }: Step, time: Micros, id: string): boolean {
   if (Object.keys(after).some((field) => !SHARD_FIELDS.includes(field))) return false;
   if (after.shard !== id || !Number.isFinite(after.count) || microsOf(after.at) !== time) return false;
   if (after.writes !== Number(before.writes ?? 0) + 1) return false;
-  const [old, windows] = [mapOf(before.marks), mapOf(after.marks)];
-  const changed = changedIn(old, windows);
-  const removed = changed.filter((name) => !(name in windows));
-  const [name, ...others] = changed.filter((name) => name in windows);
-  if (name === undefined || others.length > 0 || !isMap(windows[name])) return false;
+  const [old, slots] = [mapOf(before.marks), mapOf(after.marks)];
+  const changed = changedIn(old, slots);
+  const removed = changed.filter((name) => !(name in slots));
+  const [name, ...others] = changed.filter((name) => name in slots);
+  if (name === undefined || others.length > 0 || !isMap(slots[name])) return false;
   const isExpired = (name: string) =>
-    time - microsOf(mapOf(old[name]).at) > MARK_LIFETIME || planted.withoutRule === "a window is old";
+    time - microsOf(mapOf(old[name]).at) > MARK_LIFETIME || planted.withoutRule === "a slot is old";
   if (!removed.every(isExpired)) return false;
-  if (!Object.keys(windows).every((window) => WINDOW.test(window))) return false;
+  if (!Object.keys(slots).every((slot) => SLOT.test(slot))) return false;
   const isOwnTime = [EARLY_MARK_MILLIS, -LATE_MARK_MILLIS].some(
-    (millis) => name === `${Math.floor((time / 1_000 + millis) / MARK_WINDOW_MILLIS) % MARK_WINDOWS}`,
+    (millis) => name === `${Math.floor((time / 1_000 + millis) / MARK_SLOT_MILLIS) % MARK_SLOTS}`,
   );
-  return isMarked(old[name], windows[name], time, isOwnTime ? MAX_WINDOW_NONCES : MAX_LATE_NONCES);
+  return isMarked(old[name], slots[name], time, isOwnTime ? MAX_SLOT_NONCES : MAX_LATE_NONCES);
 }
 
 /** An increment creates one entry, of its shard and amount. An undo deletes one, of its shard and the opposite amount. */

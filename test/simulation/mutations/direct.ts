@@ -1,5 +1,5 @@
 /** Mistakes in increments that go to the counter document: of clients, of the rules, of publishes, of operators. */
-import { DIRECT_WINDOWS } from "../../../core/src/index.ts";
+import { DIRECT_SLOTS } from "../../../core/src/index.ts";
 import { Code, type Data, type Database, Refused, type Version, type Write } from "../model/database.ts";
 import { mapOf, noncesOf } from "../model/marks.ts";
 import { type Fields, FieldValue } from "../model/values.ts";
@@ -18,11 +18,11 @@ function withOtherMarks(version: Version): Version {
   const { direct, ...fields } = version.fields ?? {};
   const { marks, ...parts } = mapOf(direct);
   if (!marks) return version;
-  const windows = Object.entries(mapOf(marks)).map(([name, window]): [string, Fields] => {
-    const nonces = noncesOf(window).map((nonce) => (nonce as Uint8Array).map((byte) => byte ^ 1));
-    return [name, { ...mapOf(window), nonces }];
+  const slots = Object.entries(mapOf(marks)).map(([name, slot]): [string, Fields] => {
+    const nonces = noncesOf(slot).map((nonce) => (nonce as Uint8Array).map((byte) => byte ^ 1));
+    return [name, { ...mapOf(slot), nonces }];
   });
-  return { ...version, fields: { ...fields, direct: { ...parts, marks: Object.fromEntries(windows) } } };
+  return { ...version, fields: { ...fields, direct: { ...parts, marks: Object.fromEntries(slots) } } };
 }
 
 /**
@@ -66,7 +66,7 @@ const alsoReplayingLate = ({ commit: edit, ...mutation }: Mutation): Mutation =>
 
 const GENERATION = "direct.generation";
 const isBegun = (data: Data) => data[GENERATION] !== undefined;
-const windowOf = (generation: unknown) => `direct.marks.${Number(generation) % DIRECT_WINDOWS}`;
+const slotOf = (generation: unknown) => `direct.marks.${Number(generation) % DIRECT_SLOTS}`;
 
 /** Without what a publish changes of the field. */
 const withoutParts = (data: Data): Data =>
@@ -96,7 +96,7 @@ const alsoInDocument: Edit = (writes, commit, { database }: Committer) => {
   const path = entry.path.replace(/\/tallyEntries.*/, "");
   const { generation } = storedIn(database, path);
   const nonces = FieldValue.arrayUnion(Uint8Array.from({ length: 5 }, () => Math.random() * 256));
-  const marks = { [Number(generation) % DIRECT_WINDOWS]: { at: FieldValue.serverTimestamp(), nonces } };
+  const marks = { [Number(generation) % DIRECT_SLOTS]: { at: FieldValue.serverTimestamp(), nonces } };
   const count = FieldValue.increment(-1);
   const direct = { generation, count, writes: FieldValue.increment(1), marks };
   return commit([...writes, { path, kind: "merge", data: { total: count, direct } as unknown as Data }]);
@@ -153,7 +153,7 @@ const MUTATIONS: Record<string, Mutation> = {
   "marks are emptied without a new generation": {
     ...publishingParts((data, { generation }) =>
       isBegun(data) && generation !== undefined
-        ? { ...withoutParts(data), "direct.open": true, [windowOf(generation)]: FieldValue.delete() }
+        ? { ...withoutParts(data), "direct.open": true, [slotOf(generation)]: FieldValue.delete() }
         : data,
     ),
     breaks: ["I5"],
@@ -177,7 +177,7 @@ const MUTATIONS: Record<string, Mutation> = {
             ...withoutParts(data),
             "direct.open": true,
             [GENERATION]: Number(generation) + 1,
-            [windowOf(Number(generation) + 1)]: FieldValue.delete(),
+            [slotOf(Number(generation) + 1)]: FieldValue.delete(),
           }
         : data,
     ),

@@ -13,11 +13,11 @@ const isUndo = (write: Write) => isEntry(write) && isDeletion(write);
 
 /** The write of a shard with another mark. */
 function withOtherNonce(write: Write): Write {
-  const [[window = "", { at, nonces } = {}] = []] = Object.entries((write.data?.marks ?? {}) as Record<string, Data>);
+  const [[slot = "", { at, nonces } = {}] = []] = Object.entries((write.data?.marks ?? {}) as Record<string, Data>);
   if (!(nonces instanceof FieldValue)) return write;
   const [nonce] = nonces.elements as [Bytes];
   const other = FieldValue.arrayUnion(Bytes.fromUint8Array(nonce.map((byte) => byte ^ 1)));
-  return { ...write, data: { ...write.data, marks: { [window]: { at, nonces: other } } } as Data };
+  return { ...write, data: { ...write.data, marks: { [slot]: { at, nonces: other } } } as Data };
 }
 
 /** When a process has made its last commit. */
@@ -66,8 +66,8 @@ export const incrementMutations: Record<string, Mutation> = {
     breaks: ["I5"],
   },
   "the rules do not compare the nonce": { withoutRule: "the nonce is new", breaks: ["I5"] },
-  "a window is removed at any time": {
-    withoutRule: "a window is old",
+  "a slot is removed at any time": {
+    withoutRule: "a slot is old",
     breaks: ["I5"],
     seed: 46,
   },

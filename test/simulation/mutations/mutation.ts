@@ -60,7 +60,7 @@ export interface Hooks {
   readonly withoutRule?:
     | "the nonce is new"
     | "a shard of stock has units"
-    | "a window is old"
+    | "a slot is old"
     | "the generation is named"
     | "an undo is in one place";
   /** The delivery of an event to the handler of an instance. */

@@ -145,7 +145,7 @@ export class IncrementCheck {
 
   /** @returns the mark of the first attempt, if this write is a replay that the rules accepted */
   #followMarks({ before, after }: Change, write: MarkedWrite, isDeletion: boolean): Mark | undefined {
-    const [old, now] = [windowsOf(before.fields), windowsOf(after.fields)];
+    const [old, now] = [slotsOf(before.fields), slotsOf(after.fields)];
     for (const name of namesOfNew(after.path, old, now)) {
       const mark = this.#marks.get(name);
       if (!mark) continue;
@@ -173,21 +173,21 @@ export class IncrementCheck {
   }
 }
 
-/** The names of the marks in a shard's windows that are not in `others`. A nonce is short and unique only within its window. */
-function namesOfNew(path: string, windows: Fields, others: Fields): Set<string> {
+/** The names of the marks in a shard's slots that are not in `others`. A nonce is short and unique only within its slot. */
+function namesOfNew(path: string, slots: Fields, others: Fields): Set<string> {
   const names = new Set<string>();
-  for (const [window, value] of Object.entries(windows)) {
+  for (const [slot, value] of Object.entries(slots)) {
     // A write keeps the values that it does not change.
-    if (value === others[window]) continue;
-    for (const nonce of without(noncesOf(value), noncesOf(others[window]))) {
-      names.add(`${path} ${window} ${JSON.stringify(nonce)}`);
+    if (value === others[slot]) continue;
+    for (const nonce of without(noncesOf(value), noncesOf(others[slot]))) {
+      names.add(`${path} ${slot} ${JSON.stringify(nonce)}`);
     }
   }
   return names;
 }
 
 /** Of a shard, or of the direct increments in a counter document. */
-function windowsOf(fields: Fields | undefined): Fields {
+function slotsOf(fields: Fields | undefined): Fields {
   const { marks } = isMap(fields?.direct) ? (fields.direct as Fields) : (fields ?? {});
   return isMap(marks) ? (marks as Fields) : {};
 }

@@ -25,7 +25,9 @@ export function calmScenarioOf(seed: number): Scenario {
     return { at, does: "sweep" };
   });
   const rare = traffic.actions.filter(({ does }) => ["kill", "freeze", "killServer", "closeClient"].includes(does));
-  const config = { ...traffic.config, direct: true, windows: { groups: [], timeZone: "UTC" }, historyGroups: [] };
+  const { windows, history } = traffic.config;
+  const published = { windows: { ...windows, groups: [] }, history: { ...history, groups: [] } };
+  const config = { ...traffic.config, direct: true, ...published };
   const actions = [...rare, ...calm].toSorted((a, b) => a.at - b.at);
   return { ...traffic, config, actions };
 }

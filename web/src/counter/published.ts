@@ -1,6 +1,6 @@
 /** The published state of a counter, from its document. */
 import { type DocumentSnapshot, doc, onSnapshot, type Timestamp } from "firebase/firestore";
-import { type CounterWindows, DIRECT_WINDOWS, type DirectFields, type RegionTotal } from "../../../core/src/index.ts";
+import { type CounterWindows, DIRECT_SLOTS, type DirectFields, type RegionTotal } from "../../../core/src/index.ts";
 import type { Connection } from "../firebase/connection.ts";
 
 /** One state of the document, after a publish or a direct increment. `asOf` is milliseconds since the epoch, by the server's clock. */
@@ -74,8 +74,8 @@ export function parsePublished(document: DocumentSnapshot): Published | undefine
 
 /** When the document was last incremented, and the increments per second of its generation. The server has not answered yet to one without a time. */
 function latestIncrement({ generation = 0, marks = {} }: Partial<DirectFields<Timestamp | null>> = {}) {
-  const now = marks[generation % DIRECT_WINDOWS];
-  const before = marks[(generation + DIRECT_WINDOWS - 1) % DIRECT_WINDOWS]?.at?.toMillis();
+  const now = marks[generation % DIRECT_SLOTS];
+  const before = marks[(generation + DIRECT_SLOTS - 1) % DIRECT_SLOTS]?.at?.toMillis();
   const at = now?.at?.toMillis() ?? before;
   if (at === undefined) return undefined;
   const isMeasured = now && before !== undefined && at > before;

@@ -238,7 +238,7 @@ test("the limits are those that the app's rules call", () => {
 });
 
 describe("`upgrade`", () => {
-  const NEXT = edited(OWN_RULES, "window.nonces[size].size() == 5", "window.nonces[size].size() == 6");
+  const NEXT = edited(OWN_RULES, "slot.nonces[size].size() == 5", "window.nonces[size].size() == 6");
   const upgraded = (source: string, tally = NEXT) => upgradeRules(source, tally, "2.0.0");
 
   test("replaces the rules, and keeps the policy with comments and functions of the app", () => {
