@@ -206,7 +206,7 @@ async function performMarkWrite(side: Side, step: MarkWrite): Promise<string> {
 
 test("the model accepts the same increments, replays, likes, unlikes and marks as the emulator", LONG, async () => {
   const seen = await compare({
-    ...{ name: "slots", seeds: 12, steps: 60 },
+    ...{ name: "slots", seeds: 18, steps: 60 },
     randomStep: randomMarkWrite,
     perform: performMarkWrite,
     documents: ({ counter, shard }) => [`counters/${counter}/shards/${shard}`],
