@@ -11,6 +11,8 @@
  */
 package tally
 
+import android.content.Context
+import android.net.ConnectivityManager
 import android.os.Handler
 import android.os.Looper
 import com.google.android.gms.tasks.Task
@@ -44,6 +46,8 @@ sealed class TallyValue {
 
   data class Whole(val number: Long) : TallyValue()
 
+  data class Flag(val isTrue: Boolean) : TallyValue()
+
   /** Added to the field. */
   data class Increment(val by: Long) : TallyValue()
 
@@ -63,8 +67,8 @@ sealed class TallyValue {
 class TallyWrite(val path: String, val fields: Map<String, TallyValue>?, val merge: Boolean)
 
 /**
- * One increment: which shard, which slot, which nonce. A retry sends the same plan. The marks of the slot `expired` may be
- * removed, if the clock of this device is right.
+ * One increment: which document, which slot, which nonce. A retry sends the same plan. On a shard, the marks of the slot `expired` may be
+ * removed, if the clock of this device is right; in the counter document they always are.
  */
 class TallyPlan(
   val counter: String,
@@ -75,14 +79,28 @@ class TallyPlan(
   val nonce: List<Int>,
   val entry: String?,
   val once: String?,
-  val isUndo: Boolean
+  val isUndo: Boolean,
+  val generation: Long?,
+  val group: String?
 )
+
+/**
+ * Where the next increment goes by the counter document: the generation that it joins there, and how many that still takes; none if it goes
+ * to a shard. `shards` is how many a crowd needs that has filled the generation.
+ */
+class TallyTarget(val generation: Long?, val room: Long, val shards: Double)
 
 /** What a client writes, as functions without I/O. */
 object TallyPlanner {
   const val MAX_ID_BYTES = 1_500
   const val MAX_SHARDS = 10_000
   const val MARK_SLOTS = 5L
+  const val DIRECT_SLOTS = 8L
+  const val MAX_DIRECT_MARKS = 4L
+  const val MAX_MARKS_WITHOUT_FUNCTIONS = 40L
+  const val SLOW_GENERATION_MILLIS = 60_000L
+  const val CROWD_SHARD_MILLIS = 6_000.0
+  const val MOST_CROWD_SHARDS = 150.0
   const val MARK_SLOT_MILLIS = 61_000
   const val NONCE_BYTES = 5
   const val MAX_COMMIT_MILLIS = 10_000L
@@ -102,26 +120,54 @@ object TallyPlanner {
   const val REFUSED_FACTOR = 8.0
   const val MAX_FACTOR = 512.0
 
-  /** What the entry of an increment names for a shard if the web client has counted it in the counter document. */
+  /** What the entry of an increment names instead of a shard if it is in the counter document. */
   const val DIRECT = "direct"
 
   /** Later than every instant in microseconds. */
   const val NEVER = 9_007_199_254_740_991L
 
-  /** Whether a string is valid as an id. Firestore also takes control characters, but its events do not arrive. */
-  fun isValidName(name: String): Boolean {
-    val size = name.toByteArray().size
-    val isReserved = size >= 4 && name.startsWith("__") && name.endsWith("__")
-    return size >= 1 && size <= MAX_ID_BYTES && !name.contains("/") && name != "." && name != ".." && !isReserved && !hasControl(name)
+  /**
+   * Whether a name is valid as an id. By its UTF-16 units, because languages differ in what is a character, and in what is equal. Firestore
+   * also takes control characters, but its events do not arrive. Half a surrogate pair is refused: the SDK would replace it.
+   */
+  fun isValidName(units: List<Int>): Boolean {
+    var size = 0
+    var at = 0
+    while (at < units.size) {
+      val one = units[at]
+      val isHigh = one >= 55_296 && one < 56_320 && at + 1 < units.size
+      val isPair = isHigh && units[at + 1] >= 56_320 && units[at + 1] < 57_344
+      if (!isPair && isForbidden(one)) {
+        return false
+      }
+      size += sizeOf(one, isPair)
+      at += if (isPair) 2 else 1
+    }
+    return size >= 1 && size <= MAX_ID_BYTES && !isDots(units) && !(size >= 4 && isReserved(units))
   }
 
-  private fun hasControl(name: String): Boolean {
-    return name.codePoints().toArray().any { one -> isControl(one) }
+  /** Control characters, a slash, half a surrogate pair. */
+  private fun isForbidden(one: Int): Boolean {
+    return one < 32 || one == 47 || (one >= 127 && one < 160) || (one >= 55_296 && one < 57_344)
   }
 
-  /** Control characters, and halves of a surrogate pair, which the SDK would replace by another character. */
-  private fun isControl(one: Int): Boolean {
-    return one < 32 || (one >= 127 && one < 160) || (one >= 55_296 && one < 57_344)
+  /** The bytes of a character in UTF-8. */
+  private fun sizeOf(one: Int, isPair: Boolean): Int {
+    if (one < 2_048) {
+      return if (one < 128) 1 else 2
+    }
+    return if (isPair) 4 else 3
+  }
+
+  /** "." or "..". */
+  private fun isDots(units: List<Int>): Boolean {
+    return units.size < 3 && units[0] == 46 && units[units.size - 1] == 46
+  }
+
+  /** "__" at both ends. */
+  private fun isReserved(units: List<Int>): Boolean {
+    val last = units.size - 1
+    return units[0] == 95 && units[1] == 95 && units[last] == 95 && units[last - 1] == 95
   }
 
   fun shardPath(counter: String, shard: String): String {
@@ -158,6 +204,55 @@ object TallyPlanner {
   }
 
   /**
+   * Where the next increment goes, by the field `direct` of the counter document. docs/data-model.md (In the counter document) has the rules.
+   *
+   * @param isOpen whether it is open, or there is no document
+   * @param size how many marks the generation has
+   * @param millis from the last write of the generation before to that of this one, by the server's clock; since the epoch, if none is before
+   *   it; -1 if a write of either has no time yet
+   */
+  fun directTarget(isOpen: Boolean, generation: Long, size: Long, millis: Long): TallyTarget {
+    if (!isOpen) {
+      return TallyTarget(null, 0L, 1.0)
+    }
+    val most = if (size > MAX_DIRECT_MARKS) MAX_MARKS_WITHOUT_FUNCTIONS else MAX_DIRECT_MARKS
+    // Firestore compares microseconds, so exactly a minute may be less.
+    if (size >= MAX_DIRECT_MARKS && millis > SLOW_GENERATION_MILLIS) {
+      return TallyTarget(generation + 1, most, 1.0)
+    }
+    if (size < most) {
+      return TallyTarget(generation, most - size, 1.0)
+    }
+    if (millis < 0) {
+      return TallyTarget(null, 0L, 1.0)
+    }
+    if (most > MAX_DIRECT_MARKS) {
+      return TallyTarget(generation + 1, most, 1.0)
+    }
+    return TallyTarget(null, 0L, min(CROWD_SHARD_MILLIS / max(millis, 1L), MOST_CROWD_SHARDS))
+  }
+
+  /**
+   * Plans one increment in the counter document. An undo is an increment by the opposite amount.
+   *
+   * @param group of an increment that creates the document: the part of the counter's id before the first colon, or ""
+   */
+  fun planDirect(
+    counter: String,
+    generation: Long,
+    group: String?,
+    by: Long,
+    random: () -> Double,
+    once: String?,
+    isUndo: Boolean
+  ): TallyPlan {
+    val entry = if (once == null) null else entryPath(counter, once)
+    val slot = (generation % DIRECT_SLOTS).toString()
+    val expired = ((generation + 1) % DIRECT_SLOTS).toString()
+    return TallyPlan(counter, DIRECT, by, slot, expired, newNonce(random), entry, once, isUndo, generation, group)
+  }
+
+  /**
    * Plans one increment on a shard. An undo is an increment by the opposite amount on the shard that the entry names, and on
    * shard 0 if it names none.
    *
@@ -175,7 +270,7 @@ object TallyPlanner {
     val entry = if (once == null) null else entryPath(counter, once)
     val expired = markSlot(now, 1)
     val place = if (shard == DIRECT) "0" else shard
-    return TallyPlan(counter, place, by, markSlot(now, 0), expired, newNonce(random), entry, once, isUndo)
+    return TallyPlan(counter, place, by, markSlot(now, 0), expired, newNonce(random), entry, once, isUndo, null, null)
   }
 
   /**
@@ -184,26 +279,12 @@ object TallyPlanner {
    * @param removesMarks whether they also remove the slot that has expired
    */
   fun writes(plan: TallyPlan, removesMarks: Boolean): List<TallyWrite> {
-    val mark =
-      TallyValue.Fields(mapOf("at" to TallyValue.ServerTime, "nonces" to TallyValue.Append(plan.nonce)))
-    val marks = mutableMapOf<String, TallyValue>(plan.slot to mark)
-    if (removesMarks) {
-      marks[plan.expired] = TallyValue.Delete
-    }
-    val fields =
-      mapOf(
-        "shard" to TallyValue.Text(plan.shard),
-        "count" to TallyValue.Increment(plan.by),
-        "writes" to TallyValue.Increment(1),
-        "at" to TallyValue.ServerTime,
-        "marks" to TallyValue.Fields(marks)
-      )
-    val shardWrite = TallyWrite(shardPath(plan.counter, plan.shard), fields, true)
+    val increment = if (plan.generation == null) shardWrite(plan, removesMarks) else directWrite(plan, plan.generation)
     if (plan.entry == null || plan.once == null) {
-      return listOf(shardWrite)
+      return listOf(increment)
     }
     if (plan.isUndo) {
-      return listOf(TallyWrite(plan.entry, null, false), shardWrite)
+      return listOf(TallyWrite(plan.entry, null, false), increment)
     }
     val entry =
       mapOf(
@@ -212,24 +293,67 @@ object TallyPlanner {
         "shard" to TallyValue.Text(plan.shard),
         "at" to TallyValue.ServerTime
       )
-    return listOf(TallyWrite(plan.entry, entry, false), shardWrite)
+    return listOf(TallyWrite(plan.entry, entry, false), increment)
+  }
+
+  private fun shardWrite(plan: TallyPlan, removesMarks: Boolean): TallyWrite {
+    val fields =
+      mapOf(
+        "shard" to TallyValue.Text(plan.shard),
+        "count" to TallyValue.Increment(plan.by),
+        "writes" to TallyValue.Increment(1),
+        "at" to TallyValue.ServerTime,
+        "marks" to marked(plan, removesMarks)
+      )
+    return TallyWrite(shardPath(plan.counter, plan.shard), fields, true)
+  }
+
+  private fun directWrite(plan: TallyPlan, generation: Long): TallyWrite {
+    val direct =
+      mutableMapOf(
+        "generation" to TallyValue.Whole(generation),
+        "count" to TallyValue.Increment(plan.by),
+        "writes" to TallyValue.Increment(1),
+        "marks" to marked(plan, true)
+      )
+    val fields = mutableMapOf<String, TallyValue>("total" to TallyValue.Increment(plan.by))
+    if (plan.group != null) {
+      direct["open"] = TallyValue.Flag(true)
+      fields["group"] = TallyValue.Text(plan.group)
+    }
+    fields["direct"] = TallyValue.Fields(direct)
+    return TallyWrite(plan.counter, fields, true)
+  }
+
+  private fun marked(plan: TallyPlan, removesMarks: Boolean): TallyValue {
+    val mark =
+      TallyValue.Fields(mapOf("at" to TallyValue.ServerTime, "nonces" to TallyValue.Append(plan.nonce)))
+    val marks = mutableMapOf<String, TallyValue>(plan.slot to mark)
+    if (removesMarks) {
+      marks[plan.expired] = TallyValue.Delete
+    }
+    return TallyValue.Fields(marks)
   }
 
   /**
    * What a refused commit means.
    *
-   * @param hasMark whether the shard has the nonce of the plan
+   * @param hasMark whether the document has the nonce of the plan
    * @param countedBy the amount of the entry, if the plan creates one and there is one
-   * @return "committed", "counted" (by an earlier call with the `once`), "retry" (on another shard) or "refused"
+   * @param isDirect whether it is the counter document, which refuses for ever what its generation has refused
+   * @return "committed", "counted" (by an earlier call with the `once`), "retry" (elsewhere) or "refused"
    */
-  fun judgeRefusal(isAborted: Boolean, hasMark: Boolean, countedBy: Long?, by: Long): String {
+  fun judgeRefusal(isAborted: Boolean, hasMark: Boolean, countedBy: Long?, by: Long, isDirect: Boolean): String {
     if (hasMark) {
       return "committed"
     }
     if (isAborted) {
       return "retry"
     }
-    return if (countedBy == by) "counted" else "refused"
+    if (countedBy == by) {
+      return "counted"
+    }
+    return if (isDirect) "retry" else "refused"
   }
 
   /**
@@ -316,9 +440,16 @@ class TallyShardCount(private val clock: () -> Long) {
     return multiple() > 1
   }
 
-  /** Whether to read the shard count before the next write. */
-  fun isStale(): Boolean {
+  /**
+   * Whether to read the shard count before the next write.
+   *
+   * @param isLive whether a watch keeps the document up to date
+   */
+  fun isStale(isLive: Boolean): Boolean {
     val isSuspected = factor > 1 || slowness(false) > 0
+    if (isLive && !isSuspected) {
+      return false
+    }
     val limit = if (isSuspected) TallyPlanner.SHORT_SHARD_COUNT_TTL_MILLIS else ttl
     return writes >= TallyPlanner.SHARD_COUNT_TTL_WRITES || clock() - knownAt >= limit
   }
@@ -389,8 +520,18 @@ class TallyShardCount(private val clock: () -> Long) {
   }
 }
 
-/** One increment of this client, with bounds of its commit time in microseconds. */
-class TallyOwnIncrement(val by: Long, var earliest: Long, var latest: Long)
+/**
+ * One increment of this client. On a shard, `earliest` and `latest` are bounds of its commit time in microseconds. In the counter document, its
+ * mark tells whether a total includes it, and `latest` only whether it is acknowledged.
+ */
+class TallyOwnIncrement(val by: Long, var earliest: Long, var latest: Long) {
+  var plan: TallyPlan? = null
+  var isMarked = false
+
+  fun isDirect(): Boolean {
+    return plan?.generation != null
+  }
+}
 
 /**
  * The total that a watch shows: the published one, and this client's increments that it does not include yet. A published
@@ -420,6 +561,16 @@ class TallyTotal {
     return made
   }
 
+  /** It is planned, perhaps anew: then the document has refused it, and a total that showed it as pending lacks it. */
+  fun incrementPlanned(made: TallyOwnIncrement, plan: TallyPlan) {
+    if (made.isMarked) {
+      published -= made.by
+    }
+    made.isMarked = false
+    made.plan = plan
+    settle()
+  }
+
   /** Committed at `latest` or before. */
   fun incrementCommitted(made: TallyOwnIncrement, latest: Long) {
     made.latest = latest
@@ -431,16 +582,18 @@ class TallyTotal {
     own.removeAll { one -> one === made }
     if (own.size < before) {
       shown -= made.by
+      published -= if (made.isMarked) made.by else 0L
     }
     settle()
   }
 
   /**
-   * The counter document was read.
+   * The counter document was read, as the SDK shows it: with this client's direct increments, also those without an answer.
    *
    * @param asOf in microseconds; 0 without a published total
+   * @param hasMark whether it has the nonce of a direct increment; null if that was removed
    */
-  fun totalRead(total: Double, asOf: Long, fromCache: Boolean) {
+  fun totalRead(total: Double, asOf: Long, fromCache: Boolean, hasMark: (TallyPlan) -> Boolean?) {
     if (asOf == 0L && publishedAt > 0 && !fromCache) {
       // The counter was deleted, and with it all committed increments.
       own.removeAll { one -> one.latest < TallyPlanner.NEVER }
@@ -456,19 +609,35 @@ class TallyTotal {
     isFirst = false
     published = total
     publishedAt = asOf
+    own.forEach { one -> one.isMarked = one.isDirect() && isMarkedBy(one, hasMark) }
     settle()
   }
 
+  /** Marks that are gone were those of acknowledged increments. */
+  private fun isMarkedBy(one: TallyOwnIncrement, hasMark: (TallyPlan) -> Boolean?): Boolean {
+    val plan = one.plan
+    val found = if (plan == null) false else hasMark(plan)
+    return found ?: (one.latest < TallyPlanner.NEVER)
+  }
+
+  private fun isIncluded(one: TallyOwnIncrement): Boolean {
+    if (one.isDirect()) {
+      return one.isMarked && one.latest < TallyPlanner.NEVER
+    }
+    return one.latest <= publishedAt
+  }
+
   private fun settle() {
-    own.removeAll { one -> one.latest <= publishedAt }
+    own.removeAll { one -> isIncluded(one) }
     var low = published
     var high = published
     own.forEach { one ->
-      val isMissing = one.earliest > publishedAt
-      if (isMissing || one.by < 0) {
+      val isMissing = if (one.isDirect()) !one.isMarked else one.earliest > publishedAt
+      val isUnknown = !one.isDirect() && !isMissing
+      if (isMissing || (isUnknown && one.by < 0)) {
         low += one.by
       }
-      if (isMissing || one.by > 0) {
+      if (isMissing || (isUnknown && one.by > 0)) {
         high += one.by
       }
     }
@@ -499,7 +668,10 @@ data class TallySnapshot(
     get() = Math.round(total)
 }
 
-/** One counter. Calls of [of] for the same counter return the same object, which is kept as long as the process. */
+/**
+ * One counter. Calls of [of] for the same counter return the same object, which is kept as long as the process. Call it on the main thread,
+ * where it also calls back.
+ */
 class TallyCounter private constructor(private val firestore: FirebaseFirestore, val id: String, val path: String) {
   private val clock = { System.currentTimeMillis() }
   private val random = { Math.random() }
@@ -507,12 +679,53 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
   private val shardCount = TallyShardCount(clock)
   private val total = TallyTotal()
   private val views = mutableListOf<() -> Unit>()
-  private val ownByOnce = mutableMapOf<String, TallyOwnIncrement>()
   private var wasWatched = false
   private var viewEndedAt = 0L
   private var answeredAt = 0L
   private var keepsMarks = false
   private var reading: Task<Void>? = null
+
+  /** Whether the last document is one that the server has sent to a watch. */
+  private var isLive = false
+
+  /** Where the next increment goes, by the document as it was read last; none before. */
+  private var target: TallyTarget? = null
+
+  /** How many it still takes, less those of this client since. */
+  private var room = 0L
+
+  /** Whether that document is missing, so that an increment creates it. */
+  private var isMissing = false
+
+  /** The last call with each `once`. */
+  private val calls = mutableMapOf<String, OrderedCall>()
+
+  /** A call with `once`. The next one begins when this one is in the SDK's queue, which keeps the order, or has an outcome. */
+  private class OrderedCall(val once: String, val counts: Boolean) {
+    val ended = TaskCompletionSource<Void>()
+    var isQueued = false
+
+    /** Of an increment that has no outcome yet. */
+    var pending: Pending? = null
+
+    fun end() {
+      ended.trySetResult(null)
+    }
+  }
+
+  private class Pending(val by: Long, val outcome: Task<Committed>)
+
+  /** One increment, from its first step to its outcome. Of an undo: the shard that the entry names. */
+  private class Call(val by: Long, var ordered: OrderedCall?, val undoneShard: String?) {
+    /** A generation that has refused it. */
+    var refusedBy: Long? = null
+
+    /** As watches show it. */
+    var own: TallyOwnIncrement? = null
+  }
+
+  /** The counter document has refused an increment for ever, so another one elsewhere is safe. */
+  private class RefusedThere : RuntimeException()
 
   /** A committed increment: the server's time of the write or of a later one, if it was read with the outcome. */
   private class Committed(val plan: TallyPlan, val countedBefore: Boolean, val at: Timestamp?)
@@ -529,6 +742,7 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
      * @throws TallyException `counter/invalid-id` or `counter/invalid-collection`
      */
     fun of(firestore: FirebaseFirestore, id: String, collection: String = "counters"): TallyCounter {
+      requireMainThread()
       requireName("collection", collection)
       requireName("id", id)
       val path = "$collection/$id"
@@ -536,9 +750,16 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
     }
 
     private fun requireName(what: String, name: String) {
-      if (TallyPlanner.isValidName(name)) return
+      if (TallyPlanner.isValidName(name.map { it.code })) return
       throw TallyException("counter/invalid-$what", "$what is \"${name.take(60)}\"; pass 1-1500 bytes, no \"/\" or control character, not \".\", \"..\", \"__x__\"")
     }
+
+    /** Plain fields hold what a counter knows, so another thread would lose increments without a word. */
+    private fun requireMainThread() {
+      check(Looper.getMainLooper().isCurrentThread) { "Tally is called on the main thread" }
+    }
+
+    private fun groupOf(id: String): String = id.substringBefore(":", "")
 
     private fun codeOf(error: Exception?): Code? = (error as? FirebaseFirestoreException)?.code
 
@@ -564,9 +785,16 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
    * @throws TallyException `counter/invalid-amount`, `counter/invalid-once`; the task fails with `counter/permission-denied`
    */
   fun increment(by: Long = 1, once: String? = null): Task<Void> {
+    requireMainThread()
     requireAmount(by)
-    if (once != null) requireName("once", once)
-    return commit(by, once, null)
+    if (once == null) return withoutResult(commit(Call(by, null, null)))
+    requireName("once", once)
+    // A call that repeats the last one shares its outcome: the cache would show both until the rules refuse one.
+    val last = calls[once]?.pending
+    if (last != null && last.by == by) return withoutResult(last.outcome)
+    val outcome = inOrder(once, true) { call -> commit(Call(by, call, null)) }
+    calls[once]?.pending = Pending(by, outcome)
+    return withoutResult(outcome)
   }
 
   /**
@@ -578,27 +806,56 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
    *   `unavailable` if the device is offline and the entry is not in its cache
    */
   fun undo(once: String): Task<Void> {
+    requireMainThread()
     requireName("once", once)
-    return refreshShardCount()
-      .continueWithTask { entryOf(once).get() }
-      .onSuccessTask { cached ->
-        if (!cached.exists()) undoOnServer(once)
-        else
-          undoEntry(once, cached).continueWithTask { done ->
-            if ((done.exception as? TallyException)?.code == "counter/permission-denied") undoOnServer(once) else done
-          }
-      }
+    return inOrder(once, false) { call ->
+      val entry = entryOf(once)
+      entry
+        .get(Source.CACHE)
+        .continueWithTask { cached -> if (cached.isSuccessful && cached.result.exists()) cached else entry.get() }
+        .onSuccessTask { found ->
+          if (!found.exists()) undoOnServer(call)
+          else
+            undoEntry(call, found).continueWithTask { done ->
+              if ((done.exception as? TallyException)?.code == "counter/permission-denied") undoOnServer(call) else done
+            }
+        }
+    }
   }
 
   /** The cache was out of date: another device has undone the increment or made it again. */
-  private fun undoOnServer(once: String): Task<Void> =
-    readFromServer(entryOf(once), Int.MAX_VALUE).onSuccessTask { read ->
+  private fun undoOnServer(call: OrderedCall): Task<Void> {
+    // Before a read that may last until the device is online.
+    call.end()
+    return readFromServer(entryOf(call.once), Int.MAX_VALUE).onSuccessTask { read ->
       val entry = read.get()
-      if (entry != null && entry.exists()) undoEntry(once, entry) else Tasks.forResult<Void>(null)
+      // A later increment with this `once` is to count.
+      val isUndone = calls[call.once]?.counts == false
+      if (entry != null && entry.exists() && isUndone) undoEntry(call, entry) else Tasks.forResult<Void>(null)
     }
+  }
 
-  private fun undoEntry(once: String, entry: DocumentSnapshot): Task<Void> =
-    commit(-(entry.getLong("by") ?: 0), once, entry.getString("shard"))
+  private fun undoEntry(call: OrderedCall, entry: DocumentSnapshot): Task<Void> {
+    val by = wholeOf(entry.get("by")) ?: 0
+    return withoutResult(commit(Call(-by, call, entry.get("shard") as? String ?: TallyPlanner.DIRECT)))
+  }
+
+  /** Makes a call with `once` when the next one may begin after those before. */
+  private fun <T> inOrder(once: String, counts: Boolean, make: (OrderedCall) -> Task<T>): Task<T> {
+    val before = calls[once]
+    val call = OrderedCall(once, counts)
+    calls[once] = call
+    val outcome =
+      if (before == null || before.ended.task.isComplete) make(call)
+      else before.ended.task.continueWithTask { make(call) }
+    return outcome.continueWithTask { done ->
+      call.pending = null
+      call.end()
+      done
+    }
+  }
+
+  private fun withoutResult(outcome: Task<Committed>): Task<Void> = outcome.onSuccessTask { Tasks.forResult<Void>(null) }
 
   /**
    * Adds an increment to your own batch: both are committed or neither. At most one per counter and batch. Watches show it when
@@ -609,14 +866,17 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
    * @throws TallyException `counter/invalid-amount`, `counter/invalid-once`
    */
   fun incrementIn(batch: WriteBatch, by: Long = 1, once: String? = null) {
+    requireMainThread()
     requireAmount(by)
     if (once != null) requireName("once", once)
     refreshShardCount()
-    addWrites(batch, planFor(by, once, null))
+    val shard = TallyPlanner.randomShard(shardCount.shardsToChooseFrom(), random)
+    addWrites(batch, TallyPlanner.planIncrement(path, shard, by, clock(), random, once, false))
   }
 
   /** Whether an increment with this `once` counts. Cost: 1 read. Offline it needs the entry in the cache. */
   fun getIncremented(once: String): Task<Boolean> {
+    requireMainThread()
     requireName("once", once)
     return entryOf(once).get().onSuccessTask { entry -> Tasks.forResult(entry.exists()) }
   }
@@ -630,6 +890,7 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
     onError: (FirebaseFirestoreException) -> Unit = {},
     next: (Boolean) -> Unit
   ): ListenerRegistration {
+    requireMainThread()
     requireName("once", once)
     val entry = entryOf(once)
     var shown: Boolean? = null
@@ -656,11 +917,13 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
   }
 
   /** Reads the published total. Cost: 1 read. */
-  fun get(): Task<TallySnapshot> =
-    firestore.document(path).get().onSuccessTask { document ->
-      shardCount.update(shardsOf(document), document.getBoolean("growing") == true, null)
+  fun get(): Task<TallySnapshot> {
+    requireMainThread()
+    return firestore.document(path).get().onSuccessTask { document ->
+      documentRead(document, document.get("growing") == true)
       Tasks.forResult(snapshotOf(document))
     }
+  }
 
   /**
    * Watches the total: calls `next` with each published one, about once a second at most, and at once for increments of this
@@ -671,10 +934,12 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
    * lost it or was never given it: where persistence is disabled, and after a transaction.
    */
   fun watch(onError: (FirebaseFirestoreException) -> Unit = {}, next: (TallySnapshot) -> Unit): ListenerRegistration {
+    requireMainThread()
     var published: TallySnapshot? = null
     var last: TallySnapshot? = null
     val view = {
-      val shown = published?.copy(total = total.total(), pending = total.isPending())
+      val read = published
+      val shown = read?.copy(total = total.total(), pending = read.pending || total.isPending())
       if (shown != null && shown != last) {
         last = shown
         next(shown)
@@ -687,13 +952,13 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
         if (error != null) {
           remove(view)
           onError(error)
-        } else if (document != null) {
+        } else if (document != null && isWhole(document)) {
           val fromCache = document.metadata.isFromCache
-          // A cache without the document does not tell the shard count.
-          if (document.exists() || !fromCache) shardCount.update(shardsOf(document), false, null)
+          isLive = !fromCache
+          documentRead(document, false)
           val read = snapshotOf(document)
           published = read
-          total.totalRead(read.total, micros(read.asOf), fromCache)
+          total.totalRead(read.total, micros(read.asOf), fromCache) { plan -> markIn(document, plan) }
           showAll()
         }
       }
@@ -703,8 +968,15 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
     }
   }
 
+  /** Not if the SDK has added this client's increments to a document that it does not have. */
+  private fun isWhole(document: DocumentSnapshot): Boolean {
+    val direct = document.get("direct") as? Map<*, *>
+    return direct == null || direct["open"] != null
+  }
+
   private fun remove(view: () -> Unit) {
     if (views.remove(view)) viewEndedAt = clock()
+    if (views.isEmpty()) isLive = false
   }
 
   /** Whether there is a view, or has just been one: a view that is created again soon still finds the increments. */
@@ -721,42 +993,117 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
 
   private fun entryOf(once: String): DocumentReference = firestore.document(TallyPlanner.entryPath(path, once))
 
-  private fun shardOf(plan: TallyPlan): DocumentReference = firestore.document(TallyPlanner.shardPath(path, plan.shard))
+  private fun documentOf(plan: TallyPlan): DocumentReference =
+    firestore.document(if (plan.generation != null) path else TallyPlanner.shardPath(path, plan.shard))
 
+  /** Servers may have written anything. */
   private fun snapshotOf(document: DocumentSnapshot): TallySnapshot =
     TallySnapshot(
-      document.getDouble("total") ?: 0.0,
-      document.getTimestamp("asOf"),
-      false,
+      numberOf(document.get("total")) ?: 0.0,
+      document.get("asOf") as? Timestamp,
+      document.metadata.hasPendingWrites(),
       document.metadata.isFromCache,
-      document.getDouble("rate") ?: 0.0
+      numberOf(document.get("rate")) ?: 0.0
     )
 
-  private fun shardsOf(document: DocumentSnapshot): Double? = (document.get("shardCount") as? Number)?.toDouble()
+  private fun numberOf(value: Any?): Double? = (value as? Number)?.toDouble()
 
-  private fun commit(by: Long, once: String?, undoneShard: String?): Task<Void> {
-    val outcome = commitWithRetries(by, once, undoneShard)
-    if (wasWatched) track(by, outcome, once)
-    return outcome.onSuccessTask { Tasks.forResult<Void>(null) }
+  private fun wholeOf(value: Any?): Long? = (value as? Number)?.toLong()
+
+  /** Keeps what a watch or a read has found, perhaps in the cache. A cache without the document tells nothing. */
+  private fun documentRead(document: DocumentSnapshot, growing: Boolean) {
+    if (!document.exists() && document.metadata.isFromCache) return
+    val before = target
+    val left = room
+    learn(document, growing, null)
+    // It may lack the last writes of this client.
+    if (before != null && before.generation == target?.generation) room = min(left, room)
   }
 
-  private fun commitWithRetries(by: Long, once: String?, undoneShard: String?): Task<Committed> =
-    refreshShardCount().continueWithTask {
-      val plan = planFor(by, once, undoneShard)
-      shardCount.writeSent()
-      send(plan)
-        .continueWithTask { sent ->
-          val error = sent.exception
-          if (error == null) Tasks.forResult(Committed(plan, false, sent.result)) else confirm(plan, error)
-        }
-        .continueWithTask { done ->
-          val isRefused = codeOf(done.exception) == Code.ABORTED
-          shardCount.writeAnswered(isRefused)
-          if (done.isSuccessful || isRefused) answeredAt = clock()
-          // A refused write can no longer be committed, so another increment on another shard is safe.
-          if (isRefused) commitWithRetries(by, once, undoneShard) else done
-        }
+  /** Keeps what a read of the server has found; `null` for a read that failed. */
+  private fun learn(document: DocumentSnapshot?, growing: Boolean, readMillis: Long?) {
+    val found = if (document == null) null else targetIn(document)
+    target = found
+    room = found?.room ?: 0
+    isMissing = document != null && !document.exists()
+    val isOpen = found?.generation != null
+    val published = numberOf(document?.get("shardCount")) ?: if (isOpen && !isMissing) 1.0 else null
+    // A crowd that the functions have not seen yet needs more.
+    shardCount.update(published?.let { max(it, found?.shards ?: 1.0) }, growing, readMillis)
+  }
+
+  private fun targetIn(document: DocumentSnapshot): TallyTarget {
+    if (!document.exists()) return TallyPlanner.directTarget(true, 0, 0, 0)
+    val direct = document.get("direct") as? Map<*, *>
+    val generation = wholeOf(direct?.get("generation")) ?: 0
+    val marks = direct?.get("marks") as? Map<*, *>
+    val now = marks?.get("${generation % TallyPlanner.DIRECT_SLOTS}") as? Map<*, *>
+    val before = marks?.get("${(generation + TallyPlanner.DIRECT_SLOTS - 1) % TallyPlanner.DIRECT_SLOTS}") as? Map<*, *>
+    val size = (now?.get("nonces") as? List<*>)?.size ?: 0
+    val until = now?.get("at") as? Timestamp
+    val since = before?.get("at") as? Timestamp
+    val millis = if (until == null || (before != null && since == null)) -1 else (micros(until) - micros(since)) / 1_000
+    return TallyPlanner.directTarget(direct?.get("open") == true, generation, size.toLong(), millis)
+  }
+
+  /** Whether a document has the mark of an increment; `null` if its generation is so old that marks were removed. */
+  private fun markIn(document: DocumentSnapshot?, plan: TallyPlan): Boolean? {
+    val direct = document?.get("direct") as? Map<*, *>
+    val marks = if (plan.generation == null) document?.get("marks") else direct?.get("marks")
+    val slot = (marks as? Map<*, *>)?.get(plan.slot) as? Map<*, *>
+    if ((slot?.get("nonces") as? List<*>)?.contains(blobOf(plan.nonce)) == true) return true
+    val oldest = (wholeOf(direct?.get("generation")) ?: 0) - TallyPlanner.DIRECT_SLOTS + 1
+    return if (plan.generation != null && plan.generation <= oldest) null else false
+  }
+
+  /** Commits an increment, and shows it in watches from now on until a total includes it. */
+  private fun commit(call: Call): Task<Committed> {
+    val own = if (wasWatched) total.incrementMade(call.by) else null
+    call.own = own
+    if (own != null) showAll()
+    val sentAt = clock()
+    val outcome = commitWithRetries(call)
+    if (own != null) settle(own, outcome, sentAt)
+    return outcome
+  }
+
+  private fun commitWithRetries(call: Call): Task<Committed> {
+    // Without a read, the increment is in the SDK's queue when this call returns.
+    val read = refreshShardCount() ?: return attempt(call)
+    return read.continueWithTask { attempt(call) }
+  }
+
+  private fun attempt(call: Call): Task<Committed> {
+    val plan = planFor(call)
+    call.own?.let { total.incrementPlanned(it, plan) }
+    shardCount.writeSent()
+    return send(call, plan)
+      .continueWithTask { sent ->
+        val error = sent.exception
+        if (error == null) Tasks.forResult(Committed(plan, false, sent.result)) else confirm(plan, error)
+      }
+      .continueWithTask { done ->
+        val isContended = codeOf(done.exception) == Code.ABORTED
+        val isRefused = isContended || done.exception is RefusedThere
+        shardCount.writeAnswered(isContended)
+        if (done.isSuccessful || isRefused) answeredAt = clock()
+        if (isRefused) again(call, plan) else done
+      }
+  }
+
+  /** A refused write can no longer be committed, so another increment elsewhere is safe. */
+  private fun again(call: Call, plan: TallyPlan): Task<Committed> {
+    if (plan.generation != null) call.refusedBy = plan.generation
+    val ordered = call.ordered ?: return commitWithRetries(call)
+    // A later call with this `once` does the opposite, and has not waited. So this one must not be repeated.
+    if (calls[ordered.once]?.counts != ordered.counts) return Tasks.forResult(Committed(plan, true, null))
+    if (!ordered.isQueued) return commitWithRetries(call)
+    // Later calls did not wait for this one. They do from now on.
+    return inOrder(ordered.once, ordered.counts) { next ->
+      call.ordered = next
+      commitWithRetries(call)
     }
+  }
 
   /**
    * A transaction first, or the queue. What the transaction leaves without an answer goes to the queue, too: both count once.
@@ -765,10 +1112,10 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
    * same plan is sent again without the removal, and if it is accepted, this client removes none from then on. Writes in the queue may
    * be sent hours later, so they remove none.
    */
-  private fun send(plan: TallyPlan): Task<Timestamp> {
+  private fun send(call: Call, plan: TallyPlan): Task<Timestamp> {
     val sinceAnswer = clock() - answeredAt
-    if (!TallyPlanner.usesTransaction(plan.entry != null, isWatched(), shardCount.isContended(), sinceAnswer))
-      return queue(plan)
+    val usesTransaction = TallyPlanner.usesTransaction(plan.entry != null, isWatched(), shardCount.isContended(), sinceAnswer)
+    if (plan.generation != null || !usesTransaction) return queue(call, plan)
     val removesMarks = !keepsMarks
     return transact(plan, removesMarks)
       .continueWithTask { sent ->
@@ -784,10 +1131,10 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
         when {
           // The cache does not have the server's timestamp.
           error == null && isWatched() ->
-            readFromServer(shardOf(plan), Int.MAX_VALUE).onSuccessTask { Tasks.forResult(it.get()?.getTimestamp("at")) }
+            readFromServer(documentOf(plan), Int.MAX_VALUE).onSuccessTask<Timestamp> { Tasks.forResult(it.get()?.get("at") as? Timestamp) }
           error == null -> Tasks.forResult<Timestamp>(null)
           codeOf(error) == Code.ABORTED || codeOf(error) == Code.PERMISSION_DENIED -> Tasks.forException(error)
-          else -> queue(plan)
+          else -> queue(call, plan)
         }
       }
   }
@@ -795,18 +1142,42 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
   private fun transact(plan: TallyPlan, removesMarks: Boolean): Task<Void> =
     firestore.runTransaction(attempts(1), Transaction.Function<Void> { own -> addWrites(own, plan, removesMarks) })
 
-  private fun queue(plan: TallyPlan): Task<Timestamp> {
+  private fun queue(call: Call, plan: TallyPlan): Task<Timestamp> {
     val batch = firestore.batch()
     addWrites(batch, plan)
-    return batch.commit().continueWithTask { sent ->
+    val committed = batch.commit()
+    call.ordered?.isQueued = true
+    call.ordered?.end()
+    return committed.continueWithTask { sent ->
       val error = sent.exception
       if (error == null) Tasks.forResult<Timestamp>(null) else Tasks.forException(error)
     }
   }
 
-  private fun planFor(by: Long, once: String?, undoneShard: String?): TallyPlan {
-    val shard = undoneShard ?: TallyPlanner.randomShard(shardCount.shardsToChooseFrom(), random)
-    return TallyPlanner.planIncrement(path, shard, by, clock(), random, once, undoneShard != null)
+  private fun planFor(call: Call): TallyPlan {
+    val generation = generationFor(call)
+    val once = call.ordered?.once
+    val isUndo = call.undoneShard != null
+    if (generation != null) {
+      room -= 1
+      val group = if (isMissing) groupOf(id) else null
+      return TallyPlanner.planDirect(path, generation, group, call.by, random, once, isUndo)
+    }
+    val shard = call.undoneShard ?: TallyPlanner.randomShard(shardCount.shardsToChooseFrom(), random)
+    return TallyPlanner.planIncrement(path, shard, call.by, clock(), random, once, isUndo)
+  }
+
+  /**
+   * The generation of the counter document that an increment joins, `null` for a shard. A write in the queue of a device that is offline may
+   * be sent when its generation is over, and nothing would make it again if the app has ended meanwhile: so it goes to a shard.
+   */
+  private fun generationFor(call: Call): Long? {
+    val isOnline = isLive || clock() - answeredAt < TallyPlanner.ONLINE_MILLIS
+    val isCalm = !shardCount.isStale(isLive) && !shardCount.isContended()
+    val mayBeDirect = isOnline && isCalm && !isOffline() && (call.undoneShard ?: TallyPlanner.DIRECT) == TallyPlanner.DIRECT
+    val found = if (mayBeDirect && room > 0) target?.generation else null
+    // If a generation that has refused this increment still takes others, the policy refuses direct increments.
+    return if (found == call.refusedBy) null else found
   }
 
   private fun addWrites(batch: WriteBatch, plan: TallyPlan) {
@@ -835,6 +1206,7 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
       when (value) {
         is TallyValue.Text -> value.text
         is TallyValue.Whole -> value.number
+        is TallyValue.Flag -> value.isTrue
         is TallyValue.Increment -> FieldValue.increment(value.by)
         is TallyValue.ServerTime -> FieldValue.serverTimestamp()
         is TallyValue.Append -> FieldValue.arrayUnion(blobOf(value.bytes))
@@ -848,21 +1220,22 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
   /** Looks up whether a refused write counts. Cost: 1 read, 2 with `once`. */
   private fun confirm(plan: TallyPlan, cause: Exception): Task<Committed> {
     val isAborted = codeOf(cause) == Code.ABORTED
+    val isDirect = plan.generation != null
     if (!isAborted && codeOf(cause) != Code.PERMISSION_DENIED) return Tasks.forException(cause)
-    return readFromServer(shardOf(plan), Int.MAX_VALUE).onSuccessTask { shard ->
-      val slot = ((shard.get()?.get("marks") as? Map<*, *>)?.get(plan.slot) as? Map<*, *>)?.get("nonces") as? List<*>
-      val hasMark = slot?.contains(blobOf(plan.nonce)) == true
+    return readFromServer(documentOf(plan), Int.MAX_VALUE).onSuccessTask { written ->
+      val document = written.get()
+      val hasMark = markIn(document, plan) == true
+      if (isDirect) learn(document, document?.get("growing") == true, null)
       val entry = plan.entry
-      val lookUpEntry = !hasMark && !isAborted && entry != null && !plan.isUndo
       val looked =
-        if (lookUpEntry) readFromServer(firestore.document(entry!!), Int.MAX_VALUE)
-        else Tasks.forResult(Read(null))
+        if (hasMark || isAborted || entry == null || plan.isUndo) Tasks.forResult(Read(null))
+        else readFromServer(firestore.document(entry), Int.MAX_VALUE)
       looked.onSuccessTask { read ->
-        val countedBy = read.get()?.getLong("by")
-        when (TallyPlanner.judgeRefusal(isAborted, hasMark, countedBy, plan.by)) {
-          "committed" -> Tasks.forResult(Committed(plan, false, shard.get()?.getTimestamp("at")))
+        val countedBy = wholeOf(read.get()?.get("by"))
+        when (TallyPlanner.judgeRefusal(isAborted, hasMark, countedBy, plan.by, isDirect)) {
+          "committed" -> Tasks.forResult(Committed(plan, false, document?.get("at") as? Timestamp))
           "counted" -> Tasks.forResult(Committed(plan, true, null))
-          "retry" -> Tasks.forException(cause)
+          "retry" -> Tasks.forException(if (isAborted) cause else RefusedThere())
           else -> Tasks.forException(refusal(plan, countedBy, cause))
         }
       }
@@ -904,14 +1277,18 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
   }
 
   /**
-   * Reads the shard count if the known one is stale. Never fails. Ends after eight seconds at the latest for the first read,
-   * and after one second for later reads.
+   * Reads the counter document if the known shard count is stale. Never fails.
+   *
+   * @return what an increment waits for, eight seconds at most for the first read, one for later ones; `null` if it need not wait, because the
+   *   count is fresh or the device is offline
    */
-  private fun refreshShardCount(): Task<Void> {
-    if (!shardCount.isStale()) return Tasks.forResult(null)
-    reading?.let {
-      return it
-    }
+  private fun refreshShardCount(): Task<Void>? {
+    if (!shardCount.isStale(isLive)) return null
+    val read = reading ?: readShardCount()
+    return if (isOffline()) null else read
+  }
+
+  private fun readShardCount(): Task<Void> {
     val known = TaskCompletionSource<Void>()
     reading = known.task
     mainThread.postDelayed({ known.trySetResult(null) }, shardCount.countTimeout())
@@ -920,28 +1297,30 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
       val document = if (done.isSuccessful) done.result.get() else null
       val readMillis = if (done.isSuccessful) clock() - sentAt else null
       if (done.isSuccessful) answeredAt = clock()
-      shardCount.update(document?.let { shardsOf(it) }, document?.getBoolean("growing") == true, readMillis)
+      learn(document, document?.get("growing") == true, readMillis)
       reading = null
       known.trySetResult(null)
     }
     return known.task
   }
 
-  /** Shows an increment in the watches until a published total includes it. */
-  private fun track(by: Long, outcome: Task<Committed>, once: String?) {
-    // Of several concurrent attempts with the same `once`, one counts.
-    if (once != null && ownByOnce[once]?.by == by) return
-    val own = total.incrementMade(by)
-    if (once != null) ownByOnce[once] = own
-    showAll()
-    val sentAt = clock()
+  /** Whether the device has no network. The manifest of the SDK asks for the permission. */
+  private fun isOffline(): Boolean {
+    val network = firestore.app.applicationContext.getSystemService(Context.CONNECTIVITY_SERVICE) as? ConnectivityManager
+    return network != null && network.activeNetwork == null
+  }
+
+  /** Shows an increment in the watches until a total includes it. */
+  private fun settle(own: TallyOwnIncrement, outcome: Task<Committed>, sentAt: Long) {
     outcome
-      .onSuccessTask { committed ->
+      .onSuccessTask<Timestamp> { committed ->
         when {
           // It had counted before; or no view is left that could show the increment.
-          committed.countedBefore || !isWatched() -> Tasks.forResult<Timestamp>(null)
+          committed.countedBefore || !isWatched() -> Tasks.forResult(null)
+          // Its mark tells which totals include it.
+          committed.plan.generation != null -> Tasks.forResult(Timestamp(0, 1_000))
           committed.at != null -> Tasks.forResult(committed.at)
-          else -> timestampOf(shardOf(committed.plan))
+          else -> timestampOf(documentOf(committed.plan))
         }
       }
       .addOnCompleteListener { done ->
@@ -958,7 +1337,6 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
             TallyPlanner.MAX_PUBLISH_DELAY_MILLIS
           )
         }
-        if (once != null && ownByOnce[once] === own) ownByOnce.remove(once)
         showAll()
       }
   }
@@ -968,5 +1346,5 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
     shard
       .get(Source.CACHE)
       .continueWithTask { cached -> if (cached.isSuccessful) cached else shard.get() }
-      .onSuccessTask { Tasks.forResult(it.getTimestamp("at", ServerTimestampBehavior.PREVIOUS)) }
+      .onSuccessTask<Timestamp> { Tasks.forResult(it.get("at", ServerTimestampBehavior.PREVIOUS) as? Timestamp) }
 }

@@ -1,82 +1,138 @@
 /* What Tally.kt does with the answers of Firestore: a line for each scenario, `ok` or what was seen instead. */
-import android.os.Handler
+import android.os.Looper
+import com.google.android.gms.tasks.Task
 import com.google.firebase.Timestamp
 import com.google.firebase.firestore.Blob
 import com.google.firebase.firestore.Fault
 import com.google.firebase.firestore.FirebaseFirestore
+import com.google.firebase.firestore.FirebaseFirestoreException
+import kotlin.concurrent.thread
 import tally.TallyCounter
 import tally.TallyException
 import tally.TallySnapshot
 
-private var sequence = 0
-
-private class World(id: String, vararg faults: Fault) {
+private class World(id: String, document: Map<String, Any>? = mapOf("shardCount" to 4L)) {
   val firestore = FirebaseFirestore()
   val path = "counters/$id"
   val counter = TallyCounter.of(firestore, id)
 
   init {
-    firestore.documents[path] = mapOf("shardCount" to 4L)
-    // The counter's shard count is known, so that no fault hits its read.
-    counter.get()
+    if (document != null) firestore.documents[path] = document
+  }
+
+  /** The counter's document is known, so that no read of it delays a call. */
+  fun known(): World {
+    counter.get().settled()
+    return this
+  }
+
+  fun fail(vararg faults: Fault?) {
     firestore.faults.addAll(faults)
   }
 
   fun shards() = firestore.documents.filterKeys { it.startsWith("$path/shards/") }
 
-  fun sum() = shards().values.map { it["count"] as Long }.sum()
+  /** What was counted in the counter document. */
+  fun direct(): Long = (firestore.documents[path]?.get("direct") as? Map<*, *>)?.get("count") as Long? ?: 0
 
-  fun writes() = shards().values.map { it["writes"] as Long }.sum()
+  fun sum(): Long = shards().values.sumOf { it["count"] as Long } + direct()
+
+  fun writes() = shards().values.sumOf { it["writes"] as Long }
+
+  fun liked(): Boolean = counter.getIncremented("alice").settled().result
 
   /** A watched counter, one acknowledged write, and one without an answer for over two seconds: if a read has one, a sign of contention. */
   fun contend() {
     counter.watch {}
-    counter.increment()
-    firestore.faults.add(Fault.HANG)
-    counter.increment()
+    counter.increment().settled()
+    fail(Fault.HANG)
+    counter.increment().settled()
     Thread.sleep(2_050)
   }
 }
 
-private fun scenario(name: String, expected: Any, seen: Any) {
+/** After all that is to be done now was done. */
+private fun <T> T.settled(): T {
+  Looper.runAll()
+  return this
+}
+
+private fun codeOf(task: Task<*>): String? = (task.exception as? TallyException)?.code ?: task.exception?.toString()
+
+private fun scenario(name: String, expected: Any, seen: Any?) {
   println(if (expected == seen) "ok\t$name" else "expected $expected, saw $seen\t$name")
 }
 
+/** An exception on the main thread ends the app. */
+private fun group(name: String, scenarios: () -> Unit) {
+  try {
+    scenarios()
+  } catch (error: Throwable) {
+    println("$error, at ${error.stackTrace.firstOrNull { it.className.startsWith("tally.") }}\t$name: no exception")
+    Looper.clear()
+  }
+}
+
 fun main() {
-  val plain = World("views:a")
+  group("increments", ::increments)
+  group("the read of the count", ::count)
+  group("marks", ::marks)
+  group("refusals and lost answers", ::refusals)
+  group("contention", ::contention)
+  group("likes", ::likes)
+  group("watches", ::watches)
+  group("the state of a like", ::states)
+  group("batches and arguments", ::others)
+  for (fault in listOf(Fault.LOSE_ANSWER, Fault.LOSE_LATE, Fault.LOSE_ABORTED, Fault.LOSE_DENIED))
+    group("lost answers", { lostAnswers(fault) })
+  group("many refusals", ::manyRefusals)
+  group("fifty at once", ::fifty)
+  group("in the counter document", ::direct)
+  for (state in listOf("in shards", "not read before", "in the counter document")) group("quick taps", { taps(state) })
+  group("likes while offline", ::likesOffline)
+  wrongTypes()
+}
+
+private fun increments() {
+  val plain = World("views:a").known()
   repeat(100) { plain.counter.increment() }
+  Looper.runAll()
   scenario("100 increments count, over the known shards", listOf(100L, 100L, true), listOf(plain.sum(), plain.writes(), plain.shards().size in 2..4))
 
-  val online = World("views:i")
-  online.counter.increment()
+  val online = World("views:i").known()
+  online.counter.increment().settled()
   scenario("without an answer before, a write goes to the queue", listOf<Any>(0, 1L), listOf(online.firestore.transactions, online.sum()))
-  online.firestore.faults.add(Fault.ABORT)
-  val moved = online.counter.increment()
+  online.fail(Fault.ABORT)
+  val moved = online.counter.increment().settled()
   scenario("after one, into a transaction, and when it is refused into another", listOf(true, 2, 2L), listOf(moved.isSuccessful, online.firestore.transactions, online.sum()))
-  online.firestore.faults.add(Fault.ABORT)
-  online.counter.increment(1, "alice")
+  online.fail(Fault.ABORT)
+  online.counter.increment(1, "alice").settled()
   scenario("with `once`, it goes to the queue", listOf<Any>(2, 3L), listOf(online.firestore.transactions, online.sum()))
+}
 
+private fun count() {
   val fresh = FirebaseFirestore()
   fresh.readFault = Fault.HANG
   val first = TallyCounter.of(fresh, "views:n").increment()
-  Handler.runPosted(7_999)
+  Looper.advance(7_999)
   scenario("the first read of the count: the write waits at 7,999 ms", listOf(false, 0), listOf(first.isComplete, fresh.documents.size))
-  Handler.runPosted(8_000)
+  Looper.advance(1)
   scenario("the first read of the count: the write is sent at 8,000 ms", listOf(true, 1), listOf(first.isComplete, fresh.documents.size))
 
-  val later = World("views:o")
+  val later = World("views:o").known()
   later.firestore.documents.remove(later.path)
-  later.counter.get()
+  later.counter.get().settled()
   Thread.sleep(1_050)
   later.firestore.readFault = Fault.HANG
   val second = later.counter.increment()
-  Handler.runPosted(999)
+  Looper.advance(999)
   scenario("a later read of the count: the write waits at 999 ms", listOf(false, 0), listOf(second.isComplete, later.firestore.documents.size))
-  Handler.runPosted(1_000)
+  Looper.advance(1)
   scenario("a later read of the count: the write is sent at 1,000 ms", listOf(true, 1L), listOf(second.isComplete, later.sum()))
+}
 
-  val marked = World("views:m")
+private fun marks() {
+  val marked = World("views:m", mapOf("shardCount" to 1L)).known()
   val slots = listOf("0", "1", "2", "3", "4")
   fun mark() {
     val slot = mapOf("at" to Timestamp(0, 0), "nonces" to listOf(Blob.fromBytes(byteArrayOf(1, 2, 3, 4, 5))))
@@ -86,124 +142,157 @@ fun main() {
   fun increment(): List<Any> {
     val before = marked.firestore.transactions
     mark()
-    marked.counter.increment()
+    marked.counter.increment().settled()
     val marks = marked.shards().getValue("${marked.path}/shards/0")["marks"] as Map<*, *>
     return listOf(marked.firestore.transactions - before, marked.sum(), marks.size)
   }
-  marked.firestore.documents[marked.path] = mapOf("shardCount" to 1L)
-  marked.counter.get()
   scenario("a write in the queue removes no marks", listOf<Any>(0, 1L, 5), increment())
   scenario("one in a transaction removes those that have expired", listOf<Any>(1, 1L, 4), increment())
-  marked.firestore.faults.addAll(listOf(Fault.DENY, Fault.DENY))
+  marked.fail(Fault.DENY, Fault.DENY)
   scenario("refused with the removal and without, it does not count", listOf<Any>(2, 0L, 5), increment())
   scenario("which says nothing of the removal", listOf<Any>(1, 1L, 4), increment())
-  marked.firestore.faults.add(Fault.DENY)
+  marked.fail(Fault.DENY)
   scenario("refused with the removal alone, it counts without", listOf<Any>(2, 1L, 5), increment())
   scenario("and no later one removes any", listOf<Any>(1, 1L, 5), increment())
+}
 
-  val cut = World("views:b", Fault.LOSE_ANSWER)
-  val replayed = cut.counter.increment()
+private fun refusals() {
+  val cut = World("views:b").known()
+  cut.fail(Fault.LOSE_ANSWER)
+  val replayed = cut.counter.increment().settled()
   scenario("a replay counts once, and the call succeeds", listOf(true, 1L), listOf(replayed.isSuccessful, cut.sum()))
 
-  val denied = World("views:c", Fault.DENY)
-  val refused = denied.counter.increment(2)
-  scenario("what the rules refuse fails", listOf("counter/permission-denied", 0L), listOf((refused.exception as? TallyException)?.code, denied.sum()))
+  val denied = World("views:c").known()
+  denied.fail(Fault.DENY)
+  val refused = denied.counter.increment(2).settled()
+  scenario("what the rules refuse fails", listOf("counter/permission-denied", 0L), listOf(codeOf(refused), denied.sum()))
+}
 
-  val crowd = World("views:d")
+private fun contention() {
+  val crowd = World("views:d").known()
   crowd.contend()
   scenario("a watched counter that is not contended uses the queue", 0, crowd.firestore.transactions)
-  crowd.firestore.faults.addAll(listOf(Fault.ABORT, Fault.ABORT))
-  val retried = crowd.counter.increment()
+  crowd.fail(Fault.ABORT, Fault.ABORT)
+  val retried = crowd.counter.increment().settled()
   scenario("contention is tried again on another shard", listOf(true, 2L, 3), listOf(retried.isSuccessful, crowd.sum(), crowd.firestore.transactions))
   crowd.firestore.release()
+  Looper.runAll()
   scenario("and the write without an answer counts, too", 3L, crowd.sum())
 
-  val offline = World("views:p")
+  val offline = World("views:p").known()
   offline.contend()
   offline.firestore.readFault = Fault.FAIL
-  val kept = offline.counter.increment()
-  scenario("while no read succeeds, a write without an answer is no contention", listOf(true, 0, 2L), listOf(kept.isSuccessful, offline.firestore.transactions, offline.sum()))
+  val kept = offline.counter.increment().settled()
+  scenario("while no read succeeds, a write without an answer is no contention", listOf<Any>(false, 0), listOf(kept.isComplete, offline.firestore.transactions))
+  offline.firestore.release()
+  Looper.runAll()
+  scenario("and the next waits for its answer in the queue", listOf(true, 3L), listOf(kept.isSuccessful, offline.sum()))
 
-  val silent = World("views:e")
+  val silent = World("views:e").known()
   silent.contend()
-  silent.firestore.faults.add(Fault.FAIL)
-  val queued = silent.counter.increment()
-  scenario("what has no answer goes to the queue", listOf(true, 2L), listOf(queued.isSuccessful, silent.sum()))
-  silent.firestore.faults.add(Fault.LOSE_ANSWER)
-  silent.counter.increment()
-  scenario("and counts once if the transaction was committed", 3L, silent.sum())
+  silent.fail(Fault.FAIL)
+  val queued = silent.counter.increment().settled()
+  scenario("what has no answer goes to the queue", listOf<Any>(false, 1, 1L), listOf(queued.isComplete, silent.firestore.transactions, silent.sum()))
+  silent.fail(Fault.LOSE_ANSWER)
+  val committed = silent.counter.increment().settled()
+  scenario("so does what has lost its answer", listOf<Any>(false, 2, 2L), listOf(committed.isComplete, silent.firestore.transactions, silent.sum()))
+  silent.firestore.release()
+  Looper.runAll()
+  scenario("and each counts once", listOf(true, true, 4L), listOf(queued.isSuccessful, committed.isSuccessful, silent.sum()))
+}
 
-  val likes = World("likes:f")
-  likes.counter.increment(1, "alice")
-  val again = likes.counter.getIncremented("alice").result
-  scenario("a like has an entry", listOf(true, 1L), listOf(again, likes.sum()))
-  likes.firestore.faults.add(Fault.DENY)
-  val twice = likes.counter.increment(1, "alice")
+private fun likes() {
+  val likes = World("likes:f").known()
+  likes.counter.increment(1, "alice").settled()
+  scenario("a like has an entry", listOf(true, 1L), listOf(likes.liked(), likes.sum()))
+  likes.fail(Fault.DENY)
+  val twice = likes.counter.increment(1, "alice").settled()
   scenario("a second like succeeds and does not count", listOf(true, 1L), listOf(twice.isSuccessful, likes.sum()))
-  likes.counter.undo("alice")
-  scenario("an unlike takes it back, on its shard", listOf(0L, false, 1), listOf(likes.sum(), likes.counter.getIncremented("alice").result, likes.shards().size))
-  scenario("a second unlike succeeds", listOf(true, 0L), listOf(likes.counter.undo("alice").isSuccessful, likes.sum()))
+  likes.counter.undo("alice").settled()
+  scenario("an unlike takes it back, on its shard", listOf(0L, false, 1), listOf(likes.sum(), likes.liked(), likes.shards().size))
+  val gone = likes.counter.undo("alice").settled()
+  scenario("a second unlike succeeds", listOf(true, 0L), listOf(gone.isSuccessful, likes.sum()))
+  val both = listOf(likes.counter.increment(1, "alice"), likes.counter.increment(1, "alice")).settled()
+  scenario("two likes at once succeed and count once", listOf(true, true, 1L), both.map { it.isSuccessful } + likes.sum())
+}
 
-  val watched = World("views:g")
+private fun watches() {
+  val watched = World("views:g").known()
   watched.firestore.publish(watched.path, mapOf("shardCount" to 4L))
   val seen = mutableListOf<TallySnapshot>()
   val watch = watched.counter.watch { seen.add(it) }
-  watched.firestore.faults.add(Fault.HANG)
-  watched.counter.increment()
+  Looper.runAll()
+  watched.fail(Fault.HANG)
+  watched.counter.increment().settled()
   scenario("a watch shows an increment at once", listOf(1L, true), listOf(seen.last().wholeTotal, seen.last().pending))
   watched.firestore.release()
+  Looper.runAll()
   watched.firestore.publish(watched.path, mapOf("shardCount" to 4L))
-  Handler.runPosted(15_000)
+  Looper.advance(15_000)
   scenario("and once after it is published", listOf(1L, false), listOf(seen.last().wholeTotal, seen.last().pending))
-  watched.firestore.faults.add(Fault.DENY)
-  watched.counter.increment(5)
+  watched.fail(Fault.DENY)
+  watched.counter.increment(5).settled()
   scenario("a refused one goes again", 1L, seen.last().wholeTotal)
+  watched.firestore.publish(watched.path)
   watch.remove()
   val before = seen.size
   watched.firestore.publish(watched.path)
+  Looper.runAll()
   scenario("a watch that was removed is silent", before, seen.size)
 
-  val rotated = World("views:j")
+  val rotated = World("views:j").known()
   rotated.firestore.publish(rotated.path, mapOf("shardCount" to 4L))
   val left = rotated.counter.watch {}
-  rotated.firestore.faults.add(Fault.HANG)
-  rotated.counter.increment()
+  Looper.runAll()
+  rotated.fail(Fault.HANG)
+  rotated.counter.increment().settled()
   left.remove()
   rotated.firestore.release()
+  Looper.runAll()
   val totals = mutableListOf<Long>()
   rotated.counter.watch { totals.add(it.wholeTotal) }
+  Looper.runAll()
   rotated.firestore.publish(rotated.path, mapOf("shardCount" to 4L))
-  scenario("an increment acknowledged between two watches shows in the second", listOf(1L, 1L), totals)
+  Looper.runAll()
+  scenario("an increment acknowledged between two watches shows in the second", setOf(1L), totals.toSet())
+}
 
-  val unreachable = World("likes:k")
-  unreachable.firestore.isOffline = true
+private fun states() {
+  val unreachable = World("likes:k").known()
+  unreachable.firestore.disconnect()
   val states = mutableListOf<Boolean>()
   unreachable.counter.onIncremented("alice") { states.add(it) }
+  Looper.runAll()
   scenario("an empty cache does not say that an increment does not count", listOf<Boolean>(), states)
   unreachable.firestore.connect()
-  unreachable.counter.increment(1, "alice")
+  Looper.runAll()
+  unreachable.counter.increment(1, "alice").settled()
   scenario("the server does, and each change shows", listOf(false, true), states)
 
-  val remembered = World("likes:l")
-  remembered.firestore.isOffline = true
-  remembered.firestore.cached.add("${remembered.path}/tallyEntries/alice")
+  val remembered = World("likes:l").known()
+  remembered.firestore.disconnect()
+  remembered.firestore.cache["${remembered.path}/tallyEntries/alice"] = null
   val cachedStates = mutableListOf<Boolean>()
   val entryWatch = remembered.counter.onIncremented("alice") { cachedStates.add(it) }
+  Looper.runAll()
   scenario("a cache that knows of no entry says that an increment does not count", listOf(false), cachedStates)
   entryWatch.remove()
   remembered.firestore.connect()
-  remembered.counter.increment(1, "alice")
+  remembered.counter.increment(1, "alice").settled()
   scenario("and a watch that was removed is silent", listOf(false), cachedStates)
+}
 
-  val batched = World("comments:h")
+private fun others() {
+  val batched = World("comments:h").known()
   val batch = batched.firestore.batch()
   batched.counter.incrementIn(batch)
+  Looper.runAll()
   scenario("an increment in a batch waits for its commit", 0L, batched.sum())
-  batch.commit()
+  batch.commit().settled()
   scenario("and counts with it", 1L, batched.sum())
 
   val bad =
-    listOf({ TallyCounter.of(plain.firestore, "a/b") }, { plain.counter.increment(0) }, { plain.counter.undo("") }).map {
+    listOf({ TallyCounter.of(batched.firestore, "a/b") }, { batched.counter.increment(0) }, { batched.counter.undo("") }).map {
       try {
         it()
         "accepted"
@@ -212,4 +301,171 @@ fun main() {
       }
     }
   scenario("bad arguments are refused", listOf("counter/invalid-id", "counter/invalid-amount", "counter/invalid-once"), bad)
+
+  var refusal: Throwable? = null
+  thread { refusal = runCatching { batched.counter.increment() }.exceptionOrNull() }.join()
+  scenario("a call from another thread is refused", true, refusal is IllegalStateException)
+}
+
+/** In a transaction, and in the queue, which serves a counter that is watched. */
+private fun lostAnswers(fault: Fault) {
+  for (isWatched in listOf(false, true)) {
+    val lost = World("views:$fault:$isWatched").known()
+    if (isWatched) lost.counter.watch {}
+    // The server has answered, so an unwatched counter uses transactions.
+    lost.counter.increment().settled()
+    val sent =
+      listOf(listOf(fault), listOf(fault, Fault.ABORT), listOf(Fault.FAIL, fault)).map { faults ->
+        lost.firestore.faults.addAll(faults)
+        lost.counter.increment().settled().also { lost.firestore.faults.clear() }
+      }
+    val way = if (isWatched) "queue" else "transaction"
+    scenario("$fault, $way: each increment counts once, and is acknowledged", listOf(null, null, null, 4L), sent.map { codeOf(it) } + lost.sum())
+  }
+}
+
+private fun manyRefusals() {
+  val denied = World("views:q").known()
+  denied.firestore.publish(denied.path, mapOf("shardCount" to 4L))
+  val seen = mutableListOf<TallySnapshot>()
+  denied.counter.watch { seen.add(it) }
+  Looper.runAll()
+  repeat(8) { denied.fail(Fault.DENY) }
+  val refused = denied.counter.increment().settled()
+  scenario("refused however often, an increment fails and no longer shows", listOf("counter/permission-denied", 0L, false), listOf(codeOf(refused), seen.last().wholeTotal, seen.last().pending))
+  scenario("and did show before", true, seen.any { it.wholeTotal == 1L && it.pending })
+
+  val crowd = World("views:r").known()
+  crowd.counter.increment().settled()
+  repeat(5) { crowd.fail(Fault.ABORT) }
+  val sent = crowd.counter.increment().settled()
+  scenario("contended five times, it counts at the sixth", listOf(true, 2L, 6), listOf(sent.isSuccessful, crowd.sum(), crowd.firestore.transactions))
+}
+
+private fun fifty() {
+  for (isWatched in listOf(false, true)) {
+    val many = World("views:s:$isWatched")
+    var last = 0L
+    if (isWatched) many.counter.watch { last = it.wholeTotal }
+    many.fail(Fault.ABORT, null, Fault.LOSE_ANSWER, Fault.ABORT, Fault.LOSE_ABORTED, Fault.FAIL, Fault.LOSE_DENIED)
+    val sent = List(50) { many.counter.increment() }.settled()
+    val way = if (isWatched) "watched" else "not watched"
+    scenario("fifty at once, $way: each counts once, and is acknowledged", listOf<Any>(50, 50L), listOf(sent.count { it.isSuccessful }, many.sum()))
+    if (isWatched) scenario("and all show", 50L, last)
+  }
+}
+
+/** A counter that nobody has counted in: eight increments fit into the document, those after it go to shards. */
+private fun direct() {
+  val new = World("views:5", null)
+  val seen = mutableListOf<TallySnapshot>()
+  val sent = new.counter.increment().settled()
+  scenario("a new counter's first increment is in its document", listOf(true, 1L, 0, "views"), listOf(sent.isSuccessful, new.direct(), new.shards().size, new.firestore.documents.getValue(new.path)["group"]))
+  new.counter.watch { seen.add(it) }
+  Looper.runAll()
+  new.fail(Fault.HANG)
+  new.counter.increment().settled()
+  scenario("a watch shows the next at once", listOf(2L, true), listOf(seen.last().wholeTotal, seen.last().pending))
+  new.firestore.release()
+  Looper.advance(15_000)
+  scenario("and once when it is committed", listOf(2L, false, listOf(1L, 2L)), listOf(seen.last().wholeTotal, seen.last().pending, seen.map { it.wholeTotal }.distinct()))
+
+  val full = World("views:6", null)
+  val all = List(20) { full.counter.increment() }.settled()
+  scenario("of 20 at once each counts once, in the document while it takes them", listOf(20, 20L, true), listOf(all.count { it.isSuccessful }, full.sum(), full.direct() in 1..8))
+
+  val lost = World("views:7", null)
+  lost.fail(Fault.LOSE_ANSWER, Fault.LOSE_DENIED)
+  val cut = listOf(lost.counter.increment().settled(), lost.counter.increment().settled())
+  scenario("with lost answers each counts once", listOf(null, null, 2L), cut.map { codeOf(it) } + lost.sum())
+
+  val denied = World("views:8", null)
+  repeat(8) { denied.fail(Fault.DENY) }
+  scenario("what the rules refuse fails", "counter/permission-denied", codeOf(denied.counter.increment().settled()))
+}
+
+/** Without a wait between them: the last tap decides. */
+private fun taps(state: String) {
+  fun world(name: String): World {
+    val world = World("likes:$name:$state", if (state == "in the counter document") null else mapOf("shardCount" to 4L))
+    return if (state == "in shards") world.known() else world
+  }
+
+  /** Whether each call succeeds, the sum, whether it is liked and what the button shows. */
+  fun outcome(world: World, vararg taps: (TallyCounter) -> Task<Void>): List<Any?> {
+    val states = mutableListOf<Boolean>()
+    world.counter.onIncremented("alice") { states.add(it) }
+    val made = taps.map { it(world.counter) }.settled()
+    return listOf(made.all { it.isSuccessful }, world.sum(), world.liked(), states.lastOrNull())
+  }
+  val like = { counter: TallyCounter -> counter.increment(1, "alice") }
+  val unlike = { counter: TallyCounter -> counter.undo("alice") }
+  val liked = listOf(true, 1L, true, true)
+  val notLiked = listOf(true, 0L, false, false)
+  scenario("like, unlike, like: it is liked, $state", liked, outcome(world("t"), like, unlike, like))
+  scenario("like, unlike: it is not, $state", notLiked, outcome(world("u"), like, unlike))
+  scenario("liked, then unlike, like: it is, $state", liked, outcome(world("v").also { like(it.counter).settled() }, unlike, like))
+  scenario("liked, then unlike, like, unlike: it is not, $state", notLiked, outcome(world("w").also { like(it.counter).settled() }, unlike, like, unlike))
+  val slow = world("x").also { it.fail(Fault.LOSE_ANSWER, Fault.ABORT, Fault.LOSE_ANSWER) }
+  scenario("like, unlike, like with lost answers: it is liked, $state", liked, outcome(slow, like, unlike, like))
+}
+
+private fun likesOffline() {
+  val away = World("likes:y").known()
+  away.firestore.disconnect()
+  val states = mutableListOf<Boolean>()
+  away.counter.onIncremented("alice") { states.add(it) }
+  val like = away.counter.increment(1, "alice").settled()
+  scenario("a like while offline shows, and waits", listOf(listOf(true), false), listOf(states.toList(), like.isComplete))
+  val unlike = away.counter.undo("alice").settled()
+  scenario("so does its undo", listOf(listOf(true, false), false), listOf(states.toList(), unlike.isComplete))
+  away.firestore.connect()
+  Looper.runAll()
+  scenario("online, both are counted, in their order", listOf(true, true, 0L, 2L, false, false), listOf(like.isSuccessful, unlike.isSuccessful, away.sum(), away.writes(), away.liked(), states.last()))
+
+  val quick = World("likes:z").known()
+  quick.firestore.disconnect()
+  val taps = listOf(quick.counter.increment(1, "alice"), quick.counter.undo("alice"), quick.counter.increment(1, "alice")).settled()
+  quick.firestore.connect()
+  Looper.runAll()
+  scenario("like, unlike, like while offline: online, it is liked", listOf(true, 1L, true), listOf(taps.all { it.isSuccessful }, quick.sum(), quick.liked()))
+
+  val unknown = World("likes:0").known()
+  unknown.counter.increment(1, "alice").settled()
+  unknown.firestore.cache.clear()
+  unknown.firestore.disconnect()
+  val lost = unknown.counter.undo("alice").settled()
+  scenario("an undo while offline fails if the cache does not have the entry", FirebaseFirestoreException.Code.UNAVAILABLE, (lost.exception as? FirebaseFirestoreException)?.code)
+}
+
+/** What only a server or another client can have written counts as absent. */
+private fun wrongTypes() {
+  val document = mapOf("total" to "many", "asOf" to 5L, "growing" to 1L, "shardCount" to "4", "rate" to "fast", "direct" to "open")
+  group("wrong types, get") {
+    val read = World("views:1", document).counter.get().settled()
+    scenario("wrong types in the counter document: `get` takes them as absent", TallySnapshot(0.0, null, false, false, 0.0), if (read.isSuccessful) read.result else read.exception)
+  }
+  group("wrong types, increment") {
+    val written = World("views:2", document)
+    val sent = written.counter.increment().settled()
+    scenario("wrong types in the counter document: an increment counts", listOf(true, 1L), listOf(sent.isSuccessful, written.sum()))
+  }
+  group("wrong types, watch") {
+    val watched = World("views:3", document)
+    val seen = mutableListOf<TallySnapshot>()
+    watched.counter.watch { seen.add(it) }
+    Looper.runAll()
+    scenario("wrong types in the counter document: a watch takes them as absent", TallySnapshot(0.0, null, false, false, 0.0), seen.lastOrNull())
+    watched.counter.increment().settled()
+    scenario("and shows an increment", listOf(1L, 1L), listOf(seen.lastOrNull()?.wholeTotal, watched.sum()))
+  }
+  group("wrong types, entry") {
+    val entry = World("likes:4").known()
+    entry.firestore.documents["${entry.path}/tallyEntries/alice"] = mapOf("once" to 7L, "by" to "1", "shard" to 3L, "at" to "now")
+    val like = entry.counter.increment(1, "alice").settled()
+    scenario("wrong types in an entry: a like is refused", "counter/permission-denied", codeOf(like))
+    val unlike = entry.counter.undo("alice").settled()
+    val isAnswered = unlike.isSuccessful || unlike.exception is TallyException
+    scenario("and an undo changes no sum", listOf(true, 0L), listOf(isAnswered, entry.sum()))
+  }
 }
