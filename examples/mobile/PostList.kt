@@ -1,4 +1,4 @@
-/** A list of posts with likes, in Compose. A row watches while it is on the screen. */
+// A list of posts with likes, in Compose. A row watches while it is on the screen.
 package com.example.posts
 
 import androidx.compose.foundation.layout.Arrangement

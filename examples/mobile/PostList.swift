@@ -1,4 +1,4 @@
-/// A list of posts with likes, in SwiftUI. A row watches while it is on the screen.
+// A list of posts with likes, in SwiftUI. A row watches while it is on the screen.
 import FirebaseFirestore
 import SwiftUI
 
@@ -41,5 +41,39 @@ private struct PostRow: View {
     // Not in `body`, which runs at every change.
     .onAppear { try? likes.start(post.id, uid) }
     .onDisappear { likes.stop() }
+  }
+}
+
+/// The likes of one post.
+@MainActor
+private final class PostLikes: ObservableObject {
+  @Published private(set) var total: Int?
+  @Published private(set) var isLiked: Bool?
+  private var counter: TallyCounter?
+  private var uid = ""
+  private var totals: TallyWatch?
+  private var own: TallyEntryWatch?
+
+  func start(_ post: String, _ uid: String) throws {
+    stop()
+    let counter = try TallyCounter.of(Firestore.firestore(), "likes:" + post)
+    self.counter = counter
+    self.uid = uid
+    totals = counter.watch { [weak self] read in self?.total = read.wholeTotal }
+    own = try counter.onIncremented(once: uid) { [weak self] counts in self?.isLiked = counts }
+  }
+
+  func stop() {
+    totals?.remove()
+    own?.remove()
+  }
+
+  /// Throws if the rules refuse it. Offline, it returns when the device is online again.
+  func toggle() async throws {
+    if isLiked == true {
+      try await counter?.undo(once: uid)
+    } else {
+      try await counter?.increment(once: uid)
+    }
   }
 }

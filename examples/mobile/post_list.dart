@@ -1,5 +1,4 @@
-/// A list of posts with likes, in Flutter. A row watches while it is on the screen.
-library;
+// A list of posts with likes, in Flutter. A row watches while it is on the screen.
 
 import 'dart:async';
 

@@ -1,8 +1,8 @@
 /**
  * Finds the compilers of this machine, and builds the program of a language: its planner and what answers the questions.
  *
- * Kotlin: `kotlinc` 2 or newer on the path, else the npm package of the compiler, which is fetched once, and a Java. Swift: `swiftc`, as
- * Xcode brings it. Dart: `dart`, as Flutter brings it.
+ * Kotlin: `kotlinc` 2 or newer on the path, else the npm package of the compiler, which is fetched once, and a Java. Swift: `swiftc`
+ * 6.1 or newer, as Xcode 16.3 brings it. Dart: `dart`, as Flutter brings it.
  */
 import { spawnSync } from "node:child_process";
 import {
@@ -46,7 +46,9 @@ export function build(language: Language, folder: string): Command {
     return runKotlin(jar, "ConformanceKt");
   }
   if (language === "swift") {
-    const compiler = find("swiftc") ?? missing("swiftc was not found: install Xcode, or Swift from swift.org");
+    const compiler = findSwift();
+    if (swiftVersion(compiler, folder) < 601)
+      missing("swiftc 6.1 or newer was not found: install Xcode 16.3, or Swift from swift.org");
     // Only a file of this name may have statements outside of functions.
     const main = join(folder, "main.swift");
     copyFileSync(join(import.meta.dirname, "Conformance.swift"), main);
@@ -67,13 +69,21 @@ export function build(language: Language, folder: string): Command {
  * @throws MissingToolchain; Error if the client does not compile, or does not what it must, with what the script says
  */
 export function checkSwiftClient(folder: string): void {
-  const compiler = find("swiftc") ?? missing("swiftc was not found");
-  const { stdout } = spawnSync(compiler, ["--version"], { cwd: folder, encoding: "utf8" });
-  const [, major, minor] = /Swift version (\d+)\.(\d+)/.exec(stdout) ?? [];
   // The first that knows the modes of a new project of Xcode 26.
-  const isKnown = Number(major) > 6 || (Number(major) === 6 && Number(minor) >= 2);
+  const isKnown = swiftVersion(findSwift(), folder) >= 602;
   if (!isKnown) missing("swiftc 6.2 or newer was not found: install Xcode 26, or Swift from swift.org");
   run(["bash", join(import.meta.dirname, "swift", "check.sh"), folder]);
+}
+
+function findSwift(): string {
+  return find("swiftc") ?? missing("swiftc was not found: install Xcode, or Swift from swift.org");
+}
+
+/** 602 for 6.2; not a number if the compiler does not tell. */
+function swiftVersion(compiler: string, folder: string): number {
+  const { stdout } = spawnSync(compiler, ["--version"], { cwd: folder, encoding: "utf8" });
+  const [, major, minor] = /Swift version (\d+)\.(\d+)/.exec(stdout) ?? [];
+  return Number(major) * 100 + Number(minor);
 }
 
 /**

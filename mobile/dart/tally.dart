@@ -825,6 +825,9 @@ class TallyCounter {
   /// Larger amounts would not arrive exactly: on Android and Apple systems, the plugin sends them as floating-point numbers.
   static const int _maxAmount = bool.fromEnvironment('dart.library.js_interop') ? 9007199254740991 : 2147483647;
 
+  /// An undo that the rules refuse is made again if the server's entry differs from what the client knew.
+  static const int _maxUndoAttempts = 3;
+
   /// Errors with these codes come again however often a read is repeated.
   static const Set<String> _permanent = {
     'already-exists',
@@ -871,8 +874,8 @@ class TallyCounter {
   /// shard; if it ends without an answer, to the queue, too.
   ///
   /// Throws a [TallyException] with `counter/invalid-amount`, `counter/invalid-once` or `counter/permission-denied`. An amount beyond
-  /// ±2147483647 (in a browser ±2⁵³) is invalid, because the plugin does not send it exactly. Firestore's `unauthenticated` and other lasting
-  /// errors may come from the read that follows a refusal; then it is open whether the increment counts.
+  /// ±2147483647 (in a browser ±2⁵³) is invalid, because the plugin does not send it exactly. Firestore's `unauthenticated` and
+  /// other lasting errors may come from the read that follows a refusal; then it is open whether the increment counts.
   Future<void> increment({int by = 1, String? once}) async {
     _requireAmount(by);
     if (once == null) {
@@ -893,7 +896,8 @@ class TallyCounter {
 
   /// Undoes an increment with `once`. Succeeds if it does not count.
   ///
-  /// Cost: 1 read unless the entry is in the cache; if it counts, 1 write and 1 delete more, and 2 reads by the rules.
+  /// Cost: 1 read unless the entry is in the cache; if it does not count, 1 more; if it does, 1 write and 1 delete, and 2 reads by the
+  /// rules. If the rules refuse it, 3 reads more for each of up to two other attempts.
   ///
   /// Throws a [TallyException] with `counter/invalid-once` or `counter/permission-denied`; Firestore's `unavailable` if the
   /// device is offline and the entry is not in its cache.
@@ -906,21 +910,23 @@ class TallyCounter {
     final entry = _entryOf(call.once);
     var found = await _fromCache(entry);
     if (found == null || !found.exists) found = await entry.get();
-    if (found.exists) {
-      try {
-        await _undoEntry(call, found);
-        return;
-      } on TallyException catch (error) {
-        if (error.code != 'counter/permission-denied') rethrow;
+    for (var attempt = 1; ; attempt++) {
+      if (found != null && found.exists) {
+        try {
+          await _undoEntry(call, found);
+          return;
+        } on TallyException catch (error) {
+          if (error.code != 'counter/permission-denied' || attempt == _maxUndoAttempts) rethrow;
+        }
       }
+      // Before a read that may last until the device is online.
+      call.end();
+      // The cache was out of date: another device, or an undo that was pending, has undone the increment or made it again.
+      found = await _readFromServer(entry, true);
+      // A later increment with this `once` is to count.
+      final isUndone = _calls[call.once]?.counts == false;
+      if (found == null || !found.exists || !isUndone) return;
     }
-    // The cache was out of date: another device has undone the increment or made it again. The next call begins before a read that may
-    // last until the device is online.
-    call.end();
-    final actual = await _readFromServer(entry, true);
-    // A later increment with this `once` is to count.
-    final isUndone = _calls[call.once]?.counts == false;
-    if (actual != null && actual.exists && isUndone) await _undoEntry(call, actual);
   }
 
   Future<void> _undoEntry(_OrderedCall call, DocumentSnapshot<Map<String, dynamic>> entry) async {
@@ -1149,7 +1155,7 @@ class TallyCounter {
 
   static void _requireExact(int by) {
     if (by >= -_maxAmount && by <= _maxAmount) return;
-    const accepted = 'cloud_firestore sends only numbers within ±$_maxAmount exactly; pass such a one';
+    const accepted = 'pass one within ±$_maxAmount, because cloud_firestore does not send larger ones exactly';
     throw TallyException('counter/invalid-amount', 'amount is $by; $accepted');
   }
 
@@ -1304,7 +1310,7 @@ class TallyCounter {
     final sinceAnswer = _now() - _answeredAt;
     final isContended = _shardCount.isContended();
     final usesTransaction = TallyPlanner.usesTransaction(plan.entry != null, _isWatched(), isContended, sinceAnswer);
-    if (plan.generation == null && usesTransaction && await _isTransacted(plan)) {
+    if (plan.generation == null && usesTransaction && !_isOffline && await _isTransacted(plan)) {
       if (!_isWatched()) return null;
       try {
         // The cache does not have the server's timestamp.

@@ -1115,7 +1115,7 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
   private fun send(call: Call, plan: TallyPlan): Task<Timestamp> {
     val sinceAnswer = clock() - answeredAt
     val usesTransaction = TallyPlanner.usesTransaction(plan.entry != null, isWatched(), shardCount.isContended(), sinceAnswer)
-    if (plan.generation != null || !usesTransaction) return queue(call, plan)
+    if (plan.generation != null || isOffline() || !usesTransaction) return queue(call, plan)
     val removesMarks = !keepsMarks
     return transact(plan, removesMarks)
       .continueWithTask { sent ->

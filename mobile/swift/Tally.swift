@@ -657,7 +657,7 @@ nonisolated struct TallySnapshot: Equatable {
 
 /// One counter. Calls of `of` for the same counter return the same object, which is kept as long as the process.
 ///
-/// Await all increments and remove all watches before `terminate`: after it, they never end, and new calls end the app.
+/// Before `terminate`, await all increments and remove all watches: open increments would never end, and later calls end the app.
 @MainActor
 final class TallyCounter {
   let id: String
@@ -707,7 +707,7 @@ final class TallyCounter {
     shardCount = TallyShardCount(TallyCounter.clock)
   }
 
-  /// What calls wait for. Once it was given, they no longer suspend for it.
+  /// What calls wait for. After it is given, a wait does not suspend.
   @MainActor
   private final class Signal {
     private var isGiven = false
@@ -1213,7 +1213,7 @@ final class TallyCounter {
     let sinceAnswer = TallyCounter.clock() - answeredAt
     let usesTransaction = TallyPlanner.usesTransaction(
       plan.entry != nil, isWatched(), shardCount.isContended(), sinceAnswer)
-    if plan.generation == nil && usesTransaction {
+    if plan.generation == nil && usesTransaction && !TallyCounter.isOffline {
       do {
         let removesMarks = !keepsMarks
         do {

@@ -327,7 +327,7 @@ open class Firestore: NSObject {
   }
 }
 
-// --- In memory, none of it in the SDK ---
+// --- In memory; the SDK has none of these ---
 
 public enum Fault {
   case none
