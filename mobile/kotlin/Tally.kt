@@ -700,12 +700,24 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
   /** The last call with each `once`. */
   private val calls = mutableMapOf<String, OrderedCall>()
 
+  /** What [onIncremented] shows, made anew when a call begins, is refused or ends. */
+  private val entryViews = mutableListOf<() -> Unit>()
+
   /** A call with `once`. The next one begins when this one is in the SDK's queue, which keeps the order, or has an outcome. */
   private class OrderedCall(val once: String, val counts: Boolean) {
     val ended = TaskCompletionSource<Void>()
+
+    /** Whether its writes have been in the SDK's queue, so that later calls do not wait. */
     var isQueued = false
 
-    /** Of an increment that has no outcome yet. */
+    /** Whether the SDK has shown them from its queue. From then on, it shows whether the user who is signed in has them there. */
+    var isSeen = false
+    var isOver = false
+
+    /** Whether watches of the total show its increment. */
+    var isInTotal = false
+
+    /** Until it has an outcome. */
     var pending: Pending? = null
 
     fun end() {
@@ -713,10 +725,15 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
     }
   }
 
-  private class Pending(val by: Long, val outcome: Task<Committed>)
+  /** @param by the amount; 0 of an undo */
+  private class Pending(val by: Long, val outcome: Task<Void>)
 
-  /** One increment, from its first step to its outcome. Of an undo: the shard that the entry names. */
-  private class Call(val by: Long, var ordered: OrderedCall?, val undoneShard: String?) {
+  /**
+   * One increment, from its first step to its outcome. Of an undo: the shard that the entry names.
+   *
+   * @param isShown whether watches show it before a total includes it
+   */
+  private class Call(val by: Long, var ordered: OrderedCall?, val undoneShard: String?, val isShown: Boolean = true) {
     /** A generation that has refused it. */
     var refusedBy: Long? = null
 
@@ -734,6 +751,9 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
   private class NothingToCommit : RuntimeException()
 
   companion object {
+    /** An undo that the rules refuse is made again if the server's entry differs from what the client knew. */
+    private const val MAX_UNDO_ATTEMPTS = 3
+    private const val MAX_UNAUTHENTICATED = 3
     private val counters = mutableMapOf<FirebaseFirestore, MutableMap<String, TallyCounter>>()
 
     /**
@@ -789,12 +809,7 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
     requireAmount(by)
     if (once == null) return withoutResult(commit(Call(by, null, null)))
     requireName("once", once)
-    // A call that repeats the last one shares its outcome: the cache would show both until the rules refuse one.
-    val last = calls[once]?.pending
-    if (last != null && last.by == by) return withoutResult(last.outcome)
-    val outcome = inOrder(once, true) { call -> commit(Call(by, call, null)) }
-    calls[once]?.pending = Pending(by, outcome)
-    return withoutResult(outcome)
+    return ordered(once, by) { call, _ -> withoutResult(commit(Call(by, call, null))) }
   }
 
   /**
@@ -808,52 +823,79 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
   fun undo(once: String): Task<Void> {
     requireMainThread()
     requireName("once", once)
-    return inOrder(once, false) { call ->
+    return ordered(once, 0) { call, before ->
       val entry = entryOf(once)
       entry
         .get(Source.CACHE)
         .continueWithTask { cached -> if (cached.isSuccessful && cached.result.exists()) cached else entry.get() }
         .onSuccessTask { found ->
-          if (!found.exists()) undoOnServer(call)
-          else
-            undoEntry(call, found).continueWithTask { done ->
-              if ((done.exception as? TallyException)?.code == "counter/permission-denied") undoOnServer(call) else done
-            }
+          if (found.exists()) undoEntry(call, found, before?.isInTotal == true, 1) else undoOnServer(call, 1)
         }
     }
   }
 
   /** The cache was out of date: another device has undone the increment or made it again. */
-  private fun undoOnServer(call: OrderedCall): Task<Void> {
+  private fun undoOnServer(call: OrderedCall, attempt: Int): Task<Void> {
     // Before a read that may last until the device is online.
     call.end()
     return readFromServer(entryOf(call.once), Int.MAX_VALUE).onSuccessTask { read ->
       val entry = read.get()
-      // A later increment with this `once` is to count.
-      val isUndone = calls[call.once]?.counts == false
-      if (entry != null && entry.exists() && isUndone) undoEntry(call, entry) else Tasks.forResult<Void>(null)
+      if (entry != null && entry.exists() && !isSuperseded(call)) undoEntry(call, entry, true, attempt + 1)
+      else Tasks.forResult<Void>(null)
     }
   }
 
-  private fun undoEntry(call: OrderedCall, entry: DocumentSnapshot): Task<Void> {
+  /** @param isInTotal whether watches show the increment that it undoes, if that is in the queue for a shard */
+  private fun undoEntry(call: OrderedCall, entry: DocumentSnapshot, isInTotal: Boolean, attempt: Int): Task<Void> {
     val by = wholeOf(entry.get("by")) ?: 0
-    return withoutResult(commit(Call(-by, call, entry.get("shard") as? String ?: TallyPlanner.DIRECT)))
+    val shard = entry.get("shard") as? String ?: TallyPlanner.DIRECT
+    // An increment of before the watch began, or before the app did: without the server's time, it is still in the queue.
+    val isShown = isInTotal || shard == TallyPlanner.DIRECT || entry.get("at") != null
+    return withoutResult(commit(Call(-by, call, shard, isShown))).continueWithTask { done ->
+      if (isDenied(done.exception) && attempt < MAX_UNDO_ATTEMPTS) undoOnServer(call, attempt) else done
+    }
   }
 
-  /** Makes a call with `once` when the next one may begin after those before. */
-  private fun <T> inOrder(once: String, counts: Boolean, make: (OrderedCall) -> Task<T>): Task<T> {
+  /** A call with `once`, after those before; one that repeats the last one shares its outcome, because the cache would show both. */
+  private fun ordered(once: String, by: Long, make: (OrderedCall, before: OrderedCall?) -> Task<Void>): Task<Void> {
     val before = calls[once]
-    val call = OrderedCall(once, counts)
-    calls[once] = call
+    val pending = before?.pending
+    if (pending != null && pending.by == by) return pending.outcome
+    val call = OrderedCall(once, by != 0L)
+    val outcome = inOrder(call) { make(call, before) }
+    call.pending = Pending(by, outcome)
+    return outcome
+  }
+
+  /** Makes a call with `once` after those before have ended. */
+  private fun <T> inOrder(call: OrderedCall, make: () -> Task<T>): Task<T> {
+    val before = calls[call.once]
+    calls[call.once] = call
+    showEntries()
     val outcome =
-      if (before == null || before.ended.task.isComplete) make(call)
-      else before.ended.task.continueWithTask { make(call) }
+      if (before == null || before.ended.task.isComplete) taskOf(make)
+      else before.ended.task.continueWithTask { taskOf(make) }
     return outcome.continueWithTask { done ->
       call.pending = null
+      call.isOver = true
       call.end()
+      showEntries()
       done
     }
   }
+
+  /** The SDK throws some errors at once, as after `terminate`. */
+  private fun <T> taskOf(make: () -> Task<T>): Task<T> =
+    try {
+      make()
+    } catch (error: RuntimeException) {
+      Tasks.forException(error)
+    }
+
+  private fun isDenied(error: Exception?): Boolean = (error as? TallyException)?.code == "counter/permission-denied"
+
+  /** Whether there is a later call with this `once`, which decides. */
+  private fun isSuperseded(call: OrderedCall?): Boolean = call != null && calls[call.once] !== call
 
   private fun withoutResult(outcome: Task<Committed>): Task<Void> = outcome.onSuccessTask { Tasks.forResult<Void>(null) }
 
@@ -893,35 +935,62 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
     requireMainThread()
     requireName("once", once)
     val entry = entryOf(once)
+    var stored: Boolean? = null
     var shown: Boolean? = null
-    var isRemoved = false
-    fun show(counts: Boolean) {
-      if (isRemoved || counts == shown) return
-      shown = counts
-      next(counts)
+    val view = {
+      // Before a call is in the queue, and while it is refused and made again, the SDK shows what was before.
+      val last = calls[once]
+      val counts = if (last == null || last.isOver || last.isSeen) stored else last.counts
+      if (counts != null && counts != shown) {
+        shown = counts
+        next(counts)
+      }
     }
+    fun entryRead(exists: Boolean) {
+      stored = exists
+      val last = calls[once]
+      if (last != null && last.isQueued && last.counts == exists) last.isSeen = true
+      view()
+    }
+    entryViews.add(view)
     val listener =
       entry.addSnapshotListener(MetadataChanges.INCLUDE) { read, error ->
         if (error != null) {
+          entryViews.remove(view)
           onError(error)
-        } else if (read != null) {
+        } else if (read != null && view in entryViews) {
           // An empty cache does not know the entry; one that persists may know that there is none.
-          if (read.exists() || !read.metadata.isFromCache || shown != null) show(read.exists())
-          else entry.get(Source.CACHE).addOnSuccessListener { cached -> if (shown == null) show(cached.exists()) }
+          if (read.exists() || !read.metadata.isFromCache || stored != null) entryRead(read.exists())
+          else
+            entry.get(Source.CACHE).addOnSuccessListener { cached ->
+              if (stored == null && view in entryViews) entryRead(cached.exists())
+            }
         }
       }
     return ListenerRegistration {
-      isRemoved = true
+      entryViews.remove(view)
       listener.remove()
     }
   }
 
-  /** Reads the published total. Cost: 1 read. */
+  private fun showEntries() {
+    // A view may remove others.
+    entryViews.toList().forEach { view -> if (view in entryViews) view() }
+  }
+
+  /** Reads the published total. Cost: 1 read; 2 while this client's own increments of the document have no answer. */
   fun get(): Task<TallySnapshot> {
     requireMainThread()
     return firestore.document(path).get().onSuccessTask { document ->
-      documentRead(document, document.get("growing") == true)
-      Tasks.forResult(snapshotOf(document))
+      // The SDK's view is that of the time when they were made, perhaps without the document.
+      if (document.metadata.hasPendingWrites())
+        readFromServer(firestore.document(path), 1).continueWithTask { read ->
+          Tasks.forResult(snapshotOf((if (read.isSuccessful) read.result.get() else null) ?: document))
+        }
+      else {
+        documentRead(document, document.get("growing") == true)
+        Tasks.forResult(snapshotOf(document))
+      }
     }
   }
 
@@ -957,8 +1026,12 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
           isLive = !fromCache
           documentRead(document, false)
           val read = snapshotOf(document)
-          published = read
-          total.totalRead(read.total, micros(read.asOf), fromCache) { plan -> markIn(document, plan) }
+          // While writes of this client have no answer, the SDK shows the document as it was when they were made. Then the total is the last
+          // one, with these increments.
+          if (published == null || !read.pending) {
+            published = read
+            total.totalRead(read.total, micros(read.asOf), fromCache) { plan -> markIn(document, plan) }
+          }
           showAll()
         }
       }
@@ -1026,8 +1099,8 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
     target = found
     room = found?.room ?: 0
     isMissing = document != null && !document.exists()
-    val isOpen = found?.generation != null
-    val published = numberOf(document?.get("shardCount")) ?: if (isOpen && !isMissing) 1.0 else null
+    val isOpen = (document?.get("direct") as? Map<*, *>)?.get("open") == true
+    val published = numberOf(document?.get("shardCount")) ?: if (isOpen) 1.0 else null
     // A crowd that the functions have not seen yet needs more.
     shardCount.update(published?.let { max(it, found?.shards ?: 1.0) }, growing, readMillis)
   }
@@ -1058,8 +1131,9 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
 
   /** Commits an increment, and shows it in watches from now on until a total includes it. */
   private fun commit(call: Call): Task<Committed> {
-    val own = if (wasWatched) total.incrementMade(call.by) else null
+    val own = if (wasWatched && call.isShown) total.incrementMade(call.by) else null
     call.own = own
+    call.ordered?.isInTotal = own != null
     if (own != null) showAll()
     val sentAt = clock()
     val outcome = commitWithRetries(call)
@@ -1077,7 +1151,7 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
     val plan = planFor(call)
     call.own?.let { total.incrementPlanned(it, plan) }
     shardCount.writeSent()
-    return send(call, plan)
+    return taskOf { send(call, plan) }
       .continueWithTask { sent ->
         val error = sent.exception
         if (error == null) Tasks.forResult(Committed(plan, false, sent.result)) else confirm(plan, error)
@@ -1087,7 +1161,14 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
         val isRefused = isContended || done.exception is RefusedThere
         shardCount.writeAnswered(isContended)
         if (done.isSuccessful || isRefused) answeredAt = clock()
-        if (isRefused) again(call, plan) else done
+        when {
+          !isRefused && !isDenied(done.exception) -> done
+          // A later call with this `once` has not waited, and decides. So this one must not be repeated; and it may be refused because the later
+          // one was committed before the look-up.
+          isSuperseded(call.ordered) -> Tasks.forResult(Committed(plan, true, null))
+          isRefused -> again(call, plan)
+          else -> done
+        }
       }
   }
 
@@ -1095,14 +1176,13 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
   private fun again(call: Call, plan: TallyPlan): Task<Committed> {
     if (plan.generation != null) call.refusedBy = plan.generation
     val ordered = call.ordered ?: return commitWithRetries(call)
-    // A later call with this `once` does the opposite, and has not waited. So this one must not be repeated.
-    if (calls[ordered.once]?.counts != ordered.counts) return Tasks.forResult(Committed(plan, true, null))
     if (!ordered.isQueued) return commitWithRetries(call)
     // Later calls did not wait for this one. They do from now on.
-    return inOrder(ordered.once, ordered.counts) { next ->
-      call.ordered = next
-      commitWithRetries(call)
-    }
+    val next = OrderedCall(ordered.once, ordered.counts)
+    next.pending = ordered.pending
+    next.isInTotal = ordered.isInTotal
+    call.ordered = next
+    return inOrder(next) { commitWithRetries(call) }
   }
 
   /**
@@ -1150,7 +1230,12 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
     call.ordered?.end()
     return committed.continueWithTask { sent ->
       val error = sent.exception
-      if (error == null) Tasks.forResult<Timestamp>(null) else Tasks.forException(error)
+      if (error == null) Tasks.forResult<Timestamp>(null)
+      else {
+        // The SDK no longer shows it.
+        call.ordered?.isSeen = false
+        Tasks.forException(error)
+      }
     }
   }
 
@@ -1264,9 +1349,17 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
   /** In a transaction that commits nothing: any other read would show this client's unsent writes. Cost: 1 read. */
   private fun readFromServer(document: DocumentReference, most: Int): Task<Read> {
     var snapshot: DocumentSnapshot? = null
+    var unauthenticated = 0
     val read =
       Transaction.Function<Void> { own ->
-        snapshot = own.get(document)
+        try {
+          snapshot = own.get(document)
+        } catch (error: FirebaseFirestoreException) {
+          // The SDK repeats this one without end, each time with a new token.
+          unauthenticated += if (error.code == Code.UNAUTHENTICATED) 1 else 0
+          if (unauthenticated < MAX_UNAUTHENTICATED) throw error
+          throw TallyException("counter/unauthenticated", "the user's sign-in is not valid; sign in again", error)
+        }
         throw NothingToCommit()
       }
     return firestore.runTransaction(attempts(most), read).continueWithTask { done ->

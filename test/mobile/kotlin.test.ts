@@ -91,11 +91,13 @@ test("the client compiles against the SDK's sources", { tags: "nightly" }, ({ sk
   const sdk = process.env.FIREBASE_ANDROID_DIR;
   skip(!sdk, "FIREBASE_ANDROID_DIR does not name a clone of github.com/firebase/firebase-android-sdk");
   const path = "firebase-firestore/src/main/java";
-  const sources = execFileSync("git", ["-C", sdk as string, "archive", "HEAD", path], { maxBuffer: 1e9 });
-  execFileSync("tar", ["xf", "-", "-C", folder], { input: sources });
+  const sources = execFileSync("git", ["-C", sdk as string, "archive", `HEAD:${path}`], { maxBuffer: 1e9 });
+  const api = join(folder, "sdk");
+  mkdirSync(api);
+  execFileSync("tar", ["xf", "-", "-C", api], { input: sources });
   // All but Firestore's classes are declarations of ours: they are in other repositories, or in no public one.
   const others = join(folder, "others");
   compileJava(globSync(`${DECLARATIONS}/{os,tasks,firebase}/*.java`), others);
   const output = join(folder, "sdk.jar");
-  compileKotlin([CLIENTS.kotlin], output, ["-classpath", others, `-Xjava-source-roots=${join(folder, path)}`]);
+  compileKotlin([CLIENTS.kotlin], output, ["-classpath", others, `-Xjava-source-roots=${api}`]);
 });

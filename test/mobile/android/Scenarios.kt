@@ -7,12 +7,12 @@ import com.google.firebase.firestore.Fault
 import com.google.firebase.firestore.FirebaseFirestore
 import com.google.firebase.firestore.FirebaseFirestoreException
 import kotlin.concurrent.thread
+import kotlin.random.Random
 import tally.TallyCounter
 import tally.TallyException
 import tally.TallySnapshot
 
-private class World(id: String, document: Map<String, Any>? = mapOf("shardCount" to 4L)) {
-  val firestore = FirebaseFirestore()
+private class World(private val id: String, document: Map<String, Any>? = mapOf("shardCount" to 4L), val firestore: FirebaseFirestore = FirebaseFirestore()) {
   val path = "counters/$id"
   val counter = TallyCounter.of(firestore, id)
 
@@ -39,7 +39,21 @@ private class World(id: String, document: Map<String, Any>? = mapOf("shardCount"
 
   fun writes() = shards().values.sumOf { it["writes"] as Long }
 
-  fun liked(): Boolean = counter.getIncremented("alice").settled().result
+  fun liked(): Boolean = firestore.documents.containsKey("$path/tallyEntries/alice")
+
+  fun otherDevice() = World(id, null, firestore.otherDevice())
+
+  /** The same device after the end of the app. */
+  fun restarted() = World(id, null, firestore.restarted())
+
+  /** The end of all faults, and of all waits. */
+  fun recover() {
+    firestore.faults.removeIf { it == Fault.HANG }
+    repeat(4) {
+      firestore.connect()
+      Looper.advance(20_000)
+    }
+  }
 
   /** A watched counter, one acknowledged write, and one without an answer for over two seconds: if a read has one, a sign of contention. */
   fun contend() {
@@ -89,7 +103,13 @@ fun main() {
   group("fifty at once", ::fifty)
   group("in the counter document", ::direct)
   for (state in listOf("in shards", "not read before", "in the counter document")) group("quick taps", { taps(state) })
+  group("repeated taps", ::repeatedTaps)
   group("likes while offline", ::likesOffline)
+  group("other devices", ::otherDevices)
+  group("the end of the app", ::restarts)
+  group("totals with unsent writes", ::unsent)
+  group("taps in any order", ::tapsInAnyOrder)
+  group("increments in any order", ::incrementsInAnyOrder)
   wrongTypes()
 }
 
@@ -239,6 +259,14 @@ private fun watches() {
   watched.firestore.publish(watched.path)
   Looper.runAll()
   scenario("a watch that was removed is silent", before, seen.size)
+
+  val hidden = World("views:20")
+  hidden.firestore.readFault = Fault.DENY
+  var error: FirebaseFirestoreException? = null
+  hidden.counter.watch({ error = it }) {}
+  val sent = hidden.counter.increment().settled()
+  val counted = listOf(codeOf(sent), hidden.sum())
+  scenario("who may not read the total may count, and a watch says why it ends", listOf(null, 1L, FirebaseFirestoreException.Code.PERMISSION_DENIED), counted + error?.code)
 
   val rotated = World("views:j").known()
   rotated.firestore.publish(rotated.path, mapOf("shardCount" to 4L))
@@ -410,6 +438,28 @@ private fun taps(state: String) {
   scenario("like, unlike, like with lost answers: it is liked, $state", liked, outcome(slow, like, unlike, like))
 }
 
+/** A call that changes nothing is refused by the rules, and perhaps when a later one has been committed. */
+private fun repeatedTaps() {
+  fun successes(name: String, slow: String, vararg taps: String): List<Any> {
+    val world = World("likes:$name:$slow", mapOf("shardCount" to 1L))
+    world.counter.increment(1, "alice").settled()
+    if (slow == "writes") world.fail(Fault.HANG)
+    if (slow == "reads") world.firestore.readFault = Fault.HANG
+    val made = taps.map { if (it == "like") world.counter.increment(1, "alice") else world.counter.undo("alice") }.settled()
+    world.firestore.readFault = null
+    world.recover()
+    return made.map { codeOf(it) ?: "ok" } + listOf(world.sum(), world.liked())
+  }
+  for (slow in listOf("nothing", "writes", "reads")) {
+    scenario("liked, then unlike, unlike, slow: $slow: both succeed", listOf("ok", "ok", 0L, false), successes("10", slow, "unlike", "unlike"))
+    scenario("liked, then like, unlike, slow: $slow: both succeed", listOf("ok", "ok", 0L, false), successes("11", slow, "like", "unlike"))
+    scenario("liked, then like, unlike, like, slow: $slow: all succeed", listOf("ok", "ok", "ok", 1L, true), successes("12", slow, "like", "unlike", "like"))
+    scenario("liked, then like, unlike, unlike, like, slow: $slow: all succeed", listOf("ok", "ok", "ok", "ok", 1L, true), successes("14", slow, "like", "unlike", "unlike", "like"))
+    scenario("liked, then like, unlike, like, unlike, like, slow: $slow: all succeed", List(5) { "ok" } + listOf(1L, true), successes("16", slow, "like", "unlike", "like", "unlike", "like"))
+    scenario("liked, then unlike, unlike, like, slow: $slow: all succeed", listOf("ok", "ok", "ok", 1L, true), successes("13", slow, "unlike", "unlike", "like"))
+  }
+}
+
 private fun likesOffline() {
   val away = World("likes:y").known()
   away.firestore.disconnect()
@@ -436,6 +486,177 @@ private fun likesOffline() {
   unknown.firestore.disconnect()
   val lost = unknown.counter.undo("alice").settled()
   scenario("an undo while offline fails if the cache does not have the entry", FirebaseFirestoreException.Code.UNAVAILABLE, (lost.exception as? FirebaseFirestoreException)?.code)
+}
+
+private fun otherDevices() {
+  val here = World("likes:14")
+  val there = here.otherDevice()
+  here.counter.increment(1, "alice").settled()
+  val undone = there.counter.undo("alice").settled()
+  scenario("a like of another device is undone", listOf(true, 0L, false), listOf(undone.isSuccessful, here.sum(), here.liked()))
+  val gone = here.counter.undo("alice").settled()
+  scenario("what another device has undone is undone", listOf(true, 0L, false), listOf(gone.isSuccessful, here.sum(), here.liked()))
+  there.counter.increment(1, "alice").settled()
+  here.firestore.readFault = Fault.HANG
+  here.firestore.cache["${here.path}/tallyEntries/alice"] = null
+  val lookup = here.counter.undo("alice").settled()
+  val like = here.counter.increment(1, "alice").settled()
+  here.firestore.readFault = null
+  here.recover()
+  scenario("while an undo asks the server, a like does not wait, and stays", listOf(true, true, 1L, true), listOf(lookup.isSuccessful, like.isSuccessful, here.sum(), here.liked()))
+  here.firestore.cache["${here.path}/tallyEntries/alice"] = null
+  val again = here.counter.undo("alice").settled()
+  scenario("a like of which the cache does not know is undone", listOf(true, 0L, false), listOf(again.isSuccessful, here.sum(), here.liked()))
+}
+
+/** What is in the queue is on disk. After the end of the app, nothing else sends an increment. */
+private fun restarts() {
+  for (name in listOf("likes:15", "views:15")) {
+    val offline = World(name, null)
+    offline.firestore.readFault = Fault.HANG
+    offline.firestore.disconnect()
+    if (name.startsWith("likes")) offline.counter.increment(1, "alice").settled() else offline.counter.increment().settled()
+    val next = offline.restarted()
+    next.recover()
+    scenario("an increment of a device without network is at once in the queue, for a shard: $name", listOf<Any>(1L, 0L), listOf(next.sum(), next.direct()))
+  }
+
+  val calm = World("views:22", null).known()
+  calm.firestore.disconnect()
+  calm.counter.increment().settled()
+  calm.recover()
+  scenario("so it is if the document would take it, which may be full later", listOf<Any>(1L, 0L), listOf(calm.sum(), calm.direct()))
+
+  val silent = World("views:16")
+  silent.firestore.loseServer()
+  silent.counter.increment()
+  Looper.advance(8_000)
+  val later = silent.restarted()
+  later.recover()
+  scenario("without an answer of the server it is after eight seconds", 1L, later.sum())
+
+  val liked = World("likes:17").known()
+  liked.firestore.disconnect()
+  liked.counter.increment(1, "alice").settled()
+  val new = liked.restarted()
+  val unlike = new.counter.undo("alice").settled()
+  new.recover()
+  scenario("a like from before the restart is undone", listOf(true, 0L, false, 2L), listOf(unlike.isSuccessful, new.sum(), new.liked(), new.writes()))
+}
+
+/** The SDK adds unsent writes to the total as it was when they were made. */
+private fun unsent() {
+  val shown = mutableListOf<Long>()
+  fun watched(name: String): World {
+    val world = World(name, null)
+    shown.clear()
+    world.counter.increment().settled()
+    world.counter.watch { shown.add(it.wholeTotal) }
+    Looper.runAll()
+    return world
+  }
+  val published = watched("views:18")
+  published.fail(Fault.HANG)
+  published.counter.increment().settled()
+  // So long that the next one goes to a shard.
+  Thread.sleep(2_050)
+  published.counter.increment().settled()
+  published.firestore.publish(published.path)
+  Looper.runAll()
+  published.recover()
+  scenario("a publish while an increment is unsent: the total does not dip", listOf(3L, shown.sorted()), listOf(shown.last(), shown.toList()))
+
+  val part = World("views:23", null)
+  repeat(3) { part.otherDevice().counter.increment().settled() }
+  part.counter.increment()
+  part.fail(Fault.HANG)
+  Looper.runAll()
+  shown.clear()
+  part.counter.watch { shown.add(it.wholeTotal) }
+  Looper.runAll()
+  part.recover()
+  scenario("a watch that begins while an increment is unsent shows no part of the total", listOf<Any>(4L, setOf(4L)), listOf(part.sum(), shown.toSet()))
+
+  val full = watched("views:19")
+  val other = full.otherDevice()
+  repeat(3) { other.counter.increment().settled() }
+  repeat(2) { full.counter.increment() }
+  full.recover()
+  full.firestore.publish(full.path)
+  Looper.runAll()
+  scenario("others fill the document: a refused increment shows once", listOf(6L, shown.sorted()), listOf(full.sum(), shown.toList()))
+}
+
+private val RETRIED = Fault.values().filter { it != Fault.DENY } + listOf(null, null)
+
+/** Acts 1 to 14 times: a call, a fault, some time, or a connection that is cut or comes back. */
+private fun act(world: World, random: Random, done: MutableList<String>, call: () -> Unit) {
+  repeat(random.nextInt(1, 15)) {
+    when (random.nextInt(6)) {
+      0 -> world.fail(RETRIED.random(random).also { done.add("$it") })
+      1 -> Looper.advance(listOf(0L, 0L, 1L, 900L, 8_000L).random(random).also { done.add("$it ms") })
+      2 ->
+        when (random.nextInt(4).also { done.add(listOf("offline", "no server", "online", "released")[it]) }) {
+          0 -> world.firestore.disconnect()
+          1 -> world.firestore.loseServer()
+          2 -> world.firestore.connect()
+          else -> world.firestore.release()
+        }
+      else -> call()
+    }
+  }
+  world.recover()
+}
+
+private fun tapsInAnyOrder() {
+  val wrong =
+    (1..400).mapNotNull { seed ->
+      val random = Random(seed)
+      val world = World("likes:any:$seed", if (seed % 2 == 0) null else mapOf("shardCount" to 4L))
+      val done = mutableListOf<String>()
+      val states = mutableListOf(false)
+      val taps = mutableListOf<Task<Void>>()
+      world.counter.onIncremented("alice") { states.add(it) }
+      var last = false
+      act(world, random, done) {
+        val isLike = random.nextBoolean()
+        done.add(if (isLike) "like" else "unlike")
+        taps.add(if (isLike) world.counter.increment(1, "alice") else world.counter.undo("alice"))
+        last = isLike
+      }
+      val failed = taps.filter { !it.isSuccessful && codeOf(it)?.contains("UNAVAILABLE") != true }.map { codeOf(it) }
+      val seen = listOf(failed, world.sum(), world.liked(), states.last())
+      val isUndone = taps.lastOrNull()?.isSuccessful != false
+      if (!isUndone || seen == listOf(listOf<String>(), if (last) 1L else 0L, last, last)) null else "$seed: $seen after $done"
+    }
+  scenario("taps and faults in any order: the last tap decides, and calls succeed", listOf<String>(), wrong.take(2))
+}
+
+private fun incrementsInAnyOrder() {
+  val wrong =
+    (1..400).mapNotNull { seed ->
+      val random = Random(seed)
+      val world = World("views:any:$seed", if (seed % 2 == 0) null else mapOf("shardCount" to 4L))
+      val other = world.otherDevice()
+      val done = mutableListOf<String>()
+      val sent = mutableListOf<Task<Void>>()
+      val shown = mutableListOf<Long>()
+      if (seed % 3 > 0) world.counter.watch { shown.add(it.wholeTotal) }
+      var others = 0
+      act(world, random, done) {
+        when (random.nextInt(6)) {
+          0 -> repeat(3) { other.counter.increment().settled().also { others++ } }.also { done.add("others") }
+          1 -> if (world.firestore.documents.containsKey(world.path)) world.firestore.publish(world.path, mapOf("shardCount" to 4L)).also { done.add("published") }
+          else -> sent.add(world.counter.increment()).also { done.add("increment") }
+        }
+      }
+      world.firestore.publish(world.path, mapOf("shardCount" to 4L))
+      Looper.runAll()
+      val seen = listOf(sent.count { !it.isSuccessful }, world.sum(), shown.lastOrNull() ?: world.sum(), shown.sorted())
+      val sum = sent.size.toLong() + others
+      if (seen == listOf(0, sum, sum, shown.toList())) null else "$seed: $seen of $sum, $shown after $done"
+    }
+  scenario("increments and faults in any order: each counts once, and the total never falls", listOf<String>(), wrong.take(2))
 }
 
 /** What only a server or another client can have written counts as absent. */

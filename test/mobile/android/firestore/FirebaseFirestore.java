@@ -12,9 +12,11 @@ import com.google.firebase.Timestamp;
 import com.google.firebase.firestore.FirebaseFirestoreException.Code;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.TreeMap;
 
 /**
@@ -35,7 +37,7 @@ public class FirebaseFirestore {
   /** What happens to the next commits; null is no fault. */
   public final List<Fault> faults = new ArrayList<>();
 
-  /** What happens to reads in transactions: `FAIL`, or `HANG` for no answer. */
+  /** What happens to reads in transactions: `FAIL`, or `HANG` for no answer. `DENY`: the rules refuse all reads. */
   public Fault readFault;
 
   /** How many transactions have sent a commit. */
@@ -57,6 +59,12 @@ public class FirebaseFirestore {
 
     /** The documents of the writes as they were shown before. */
     final Map<String, Map<String, Object>> bases = new HashMap<>();
+
+    /**
+     * Those that were in no cache then: they are shown as written, without what the server sends meanwhile (MutationBatch.applyToLocalDocumentSet),
+     * until another write of theirs has an answer (LocalStore.acknowledgeBatch, rejectBatch).
+     */
+    final Set<String> unknown = new HashSet<>();
     final TaskCompletionSource<Void> outcome = new TaskCompletionSource<>();
     boolean isHanging;
 
@@ -174,6 +182,7 @@ public class FirebaseFirestore {
   DocumentSnapshot lookUp(String path) throws FirebaseFirestoreException {
     if (readFault == Fault.HANG) throw new Unanswered();
     if (readFault == Fault.FAIL || isOffline) throw failure(Code.UNAVAILABLE);
+    if (readFault == Fault.DENY) throw failure(Code.PERMISSION_DENIED);
     return new DocumentSnapshot(documents.get(path), new SnapshotMetadata(false, false));
   }
 
@@ -181,6 +190,10 @@ public class FirebaseFirestore {
     TaskCompletionSource<DocumentSnapshot> answer = new TaskCompletionSource<>();
     Looper.work(
         () -> {
+          if (source != Source.CACHE && readFault == Fault.DENY && !isOffline) {
+            answer.setException(failure(Code.PERMISSION_DENIED));
+            return;
+          }
           if (source != Source.CACHE) fetch(path);
           DocumentSnapshot found = view(path, isOffline || source == Source.CACHE);
           boolean isKnown = source == Source.CACHE && (cache.containsKey(path) || found.getMetadata().hasPendingWrites());
@@ -195,6 +208,10 @@ public class FirebaseFirestore {
     Watch watch = new Watch(path, changes, listener);
     Looper.work(
         () -> {
+          if (readFault == Fault.DENY) {
+            MAIN.post(() -> listener.onEvent(null, failure(Code.PERMISSION_DENIED)));
+            return;
+          }
           DocumentSnapshot cached = view(path, true);
           if (cached.exists() || isOffline) watch.show(cached);
           if (!watch.isRemoved) watches.add(watch);
@@ -210,7 +227,10 @@ public class FirebaseFirestore {
     Batch batch = new Batch(writes);
     Looper.work(
         () -> {
-          for (Write write : batch.writes) batch.bases.put(write.path, view(write.path, true).fields);
+          for (Write write : batch.writes) {
+            batch.bases.put(write.path, view(write.path, true).fields);
+            if (!cache.containsKey(write.path)) batch.unknown.add(write.path);
+          }
           queue.add(batch);
           show(batch.writes);
           Looper.work(this::send);
@@ -237,6 +257,8 @@ public class FirebaseFirestore {
     if (fault == Fault.LOSE_ALL) queue.stream().skip(1).forEach(next -> apply(next.writes));
     if (fault != null && fault.code != Code.PERMISSION_DENIED && refusal == null) return;
     queue.remove(batch);
+    // An answer makes the SDK apply the others anew.
+    for (Batch next : queue) for (Write write : batch.writes) next.unknown.remove(write.path);
     if (refusal == null && fault != null) refusal = fault.code;
     if (refusal == null) batch.writes.forEach(write -> fetch(write.path));
     if (refusal == null) batch.outcome.setResult(null);
@@ -315,7 +337,8 @@ public class FirebaseFirestore {
     for (Batch batch : queue) {
       for (Write write : batch.writes) {
         if (!write.path.equals(path)) continue;
-        fields = write.applyLocally(fields, batch.bases.get(path));
+        Map<String, Object> base = batch.bases.get(path);
+        fields = write.applyLocally(batch.unknown.contains(path) ? base : fields, base);
         hasPendingWrites = true;
       }
     }

@@ -4,7 +4,7 @@ import androidx.annotation.NonNull;
 import com.google.firebase.FirebaseException;
 
 public class FirebaseFirestoreException extends FirebaseException {
-  public enum Code { ABORTED, DEADLINE_EXCEEDED, PERMISSION_DENIED, UNAVAILABLE }
+  public enum Code { ABORTED, UNAUTHENTICATED, DEADLINE_EXCEEDED, PERMISSION_DENIED, UNAVAILABLE }
 
   private final Code code;
 
