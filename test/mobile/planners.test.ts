@@ -19,7 +19,7 @@ test.each(LANGUAGES)(
   "the %s client, its program of the conformance kit and its example have no syntax errors",
   async (language) => {
     const nth = LANGUAGES.indexOf(language);
-    for (const file of [CLIENTS[language], `mobile/conformance/${PROGRAMS[nth]}`, `examples/mobile/${EXAMPLES[nth]}`]) {
+    for (const file of [CLIENTS[language], `mobile/conformance/${PROGRAMS[nth]}`, `mobile/examples/${EXAMPLES[nth]}`]) {
       const { rootNode } = await parse(language, readFileSync(file, "utf8"));
       expect(syntaxErrors(rootNode), file).toEqual([]);
       expect(rootNode.hasError, file).toBe(false);

@@ -11,7 +11,7 @@ import type { Committed, IncrementCall, OrderedCall } from "./call.ts";
 import { confirmCommitted, REFUSED } from "./confirm.ts";
 import { type Counter, hasCode, isLive, refreshShardCount } from "./counter.ts";
 import { goesToQueue } from "./goesToQueue.ts";
-import { inOrder, isUndone } from "./inOrder.ts";
+import { inOrder } from "./inOrder.ts";
 import { type AddWrites, send, transactionsOf } from "./send.ts";
 import { addWrites, planFor } from "./writes.ts";
 

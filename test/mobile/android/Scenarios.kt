@@ -20,7 +20,7 @@ private class World(private val id: String, document: Map<String, Any>? = mapOf(
     if (document != null) firestore.documents[path] = document
   }
 
-  /** The counter's document is known, so that no read of it delays a call. */
+  /** The counter's document is known, so that no call waits for a read. */
   fun known(): World {
     counter.get().settled()
     return this
@@ -383,7 +383,7 @@ private fun fifty() {
   }
 }
 
-/** A counter that nobody has counted in: eight increments fit into the document, those after it go to shards. */
+/** A counter without increments: eight increments fit into the document, those after it go to shards. */
 private fun direct() {
   val new = World("views:5", null)
   val seen = mutableListOf<TallySnapshot>()
