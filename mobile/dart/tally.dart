@@ -690,7 +690,14 @@ class _OrderedCall {
   bool isQueued = false;
   bool isAnswered = false;
 
-  /// Of an increment that has no outcome yet.
+  /// Whether the SDK has shown them from its queue. From then on, it shows whether the user who is signed in has them there.
+  bool isSeen = false;
+  bool isOver = false;
+
+  /// Whether watches of the total show its increment.
+  bool isInTotal = false;
+
+  /// Until it has an outcome.
   _Pending? pending;
 
   bool hasEnded() => _ended.isCompleted;
@@ -704,16 +711,21 @@ class _OrderedCall {
 
 class _Pending {
   const _Pending(this.by, this.outcome);
+
+  /// 0 of an undo.
   final int by;
-  final Future<_Committed> outcome;
+  final Future<void> outcome;
 }
 
 /// One increment, from its first step to its outcome. Of an undo: the shard that the entry names.
 class _Call {
-  _Call(this.by, this.ordered, this.undoneShard);
+  _Call(this.by, this.ordered, this.undoneShard, this.isShown);
   final int by;
   _OrderedCall? ordered;
   final String? undoneShard;
+
+  /// Whether watches show it before a total includes it.
+  final bool isShown;
 
   /// A generation that has refused it.
   int? refusedBy;
@@ -818,6 +830,9 @@ class TallyCounter {
   /// The last call with each `once`.
   final Map<String, _OrderedCall> _calls = {};
 
+  /// What [onIncremented] shows, made anew when a call begins, is refused or ends.
+  final List<void Function()> _entryViews = [];
+
   /// By identity, because databases of the same app are equal.
   static final Map<FirebaseFirestore, Map<String, TallyCounter>> _counters = Map.identity();
   static final Random _generator = Random.secure();
@@ -879,19 +894,11 @@ class TallyCounter {
   Future<void> increment({int by = 1, String? once}) async {
     _requireAmount(by);
     if (once == null) {
-      await _commit(_Call(by, null, null));
+      await _commit(_Call(by, null, null, true));
       return;
     }
     _requireName('once', once);
-    // A call that repeats the last one shares its outcome: the cache would show both until the rules refuse one.
-    final last = _calls[once]?.pending;
-    if (last != null && last.by == by) {
-      await last.outcome;
-      return;
-    }
-    final outcome = _inOrder<_Committed>(once, true, (call) => _commit(_Call(by, call, null)));
-    _calls[once]?.pending = _Pending(by, outcome);
-    await outcome;
+    await _ordered(once, by, (call, before) => _commit(_Call(by, call, null, true)));
   }
 
   /// Undoes an increment with `once`. Succeeds if it does not count.
@@ -903,54 +910,80 @@ class TallyCounter {
   /// device is offline and the entry is not in its cache.
   Future<void> undo({required String once}) async {
     _requireName('once', once);
-    await _inOrder<void>(once, false, _undo);
+    await _ordered(once, 0, _undo);
   }
 
-  Future<void> _undo(_OrderedCall call) async {
+  Future<void> _undo(_OrderedCall call, _OrderedCall? before) async {
     final entry = _entryOf(call.once);
+    var last = call;
+    var isInTotal = before != null && before.isInTotal;
     var found = await _fromCache(entry);
     if (found == null || !found.exists) found = await entry.get();
     for (var attempt = 1; ; attempt++) {
       if (found != null && found.exists) {
+        final made = _undoOf(last, found, isInTotal);
         try {
-          await _undoEntry(call, found);
+          await _commit(made);
           return;
-        } on TallyException catch (error) {
-          if (error.code != 'counter/permission-denied' || attempt == _maxUndoAttempts) rethrow;
+        } catch (error) {
+          if (!_isDenied(error) || attempt == _maxUndoAttempts) rethrow;
+          // Another one, if it was refused and made again.
+          last = made.ordered ?? last;
         }
       }
       // Before a read that may last until the device is online.
       call.end();
       // The cache was out of date: another device, or an undo that was pending, has undone the increment or made it again.
       found = await _readFromServer(entry, true);
-      // A later increment with this `once` is to count.
-      final isUndone = _calls[call.once]?.counts == false;
-      if (found == null || !found.exists || !isUndone) return;
+      if (found == null || !found.exists || _isSuperseded(last)) return;
+      isInTotal = true;
     }
   }
 
-  Future<void> _undoEntry(_OrderedCall call, DocumentSnapshot<Map<String, dynamic>> entry) async {
+  /// With [isInTotal], watches show the increment that it undoes, if that is in the queue for a shard.
+  _Call _undoOf(_OrderedCall call, DocumentSnapshot<Map<String, dynamic>> entry, bool isInTotal) {
     final fields = entry.data();
     final by = _wholeOf(fields?['by']) ?? 0;
     _requireExact(-by);
-    final shard = fields?['shard'];
-    await _commit(_Call(-by, call, shard is String ? shard : TallyPlanner.direct));
+    final named = fields?['shard'];
+    final shard = named is String ? named : TallyPlanner.direct;
+    // An increment of before the watch began, or before the app did: without the server's time, it is still in the queue.
+    final isShown = isInTotal || shard == TallyPlanner.direct || fields?['at'] != null;
+    return _Call(-by, call, shard, isShown);
   }
 
-  /// Makes a call with `once` when the next one may begin after those before.
-  Future<T> _inOrder<T>(String once, bool counts, Future<T> Function(_OrderedCall call) make) async {
+  /// A call with `once`, after those before; one that repeats the last one shares its outcome, because the cache would show both.
+  Future<void> _ordered(String once, int by, Future<void> Function(_OrderedCall call, _OrderedCall? before) make) {
     final before = _calls[once];
-    final call = _OrderedCall(once, counts);
-    _calls[once] = call;
+    final pending = before?.pending;
+    if (pending != null && pending.by == by) return pending.outcome;
+    final call = _OrderedCall(once, by != 0);
+    final outcome = _inOrder<void>(call, () => make(call, before));
+    call.pending = _Pending(by, outcome);
+    return outcome;
+  }
+
+  /// Makes a call with `once` after those before have ended.
+  Future<T> _inOrder<T>(_OrderedCall call, Future<T> Function() make) async {
+    final before = _calls[call.once];
+    _calls[call.once] = call;
+    _showEntries();
     try {
       if (before != null && !before.hasEnded()) await before.untilEnded();
       if (before != null && before.isQueued && !before.isAnswered) await _untilCached(before);
-      return await make(call);
+      return await make();
     } finally {
       call.pending = null;
+      call.isOver = true;
       call.end();
+      _showEntries();
     }
   }
+
+  static bool _isDenied(Object error) => error is TallyException && error.code == 'counter/permission-denied';
+
+  /// Whether there is a later call with this `once`, which decides.
+  bool _isSuperseded(_OrderedCall? call) => call != null && _calls[call.once] != call;
 
   /// Waits until the cache shows what a call has given to the plugin, a second at most. On Android, the plugin hands each commit to a
   /// thread of its own, so that the next one might overtake it.
@@ -989,34 +1022,59 @@ class TallyCounter {
   Stream<bool> onIncremented({required String once}) {
     _requireName('once', once);
     final entry = _entryOf(once);
+    bool? stored;
     bool? shown;
     _Listener? listener;
     late final StreamController<bool> states;
-    void show(bool counts) {
-      if (counts == shown) return;
+    void view() {
+      // Before a call is in the queue, and while it is refused and made again, the SDK shows what was before.
+      final last = _calls[once];
+      final counts = last == null || last.isOver || last.isSeen ? stored : last.counts;
+      if (counts == null || counts == shown) return;
       shown = counts;
       states.add(counts);
     }
 
+    void entryRead(bool exists) {
+      stored = exists;
+      final last = _calls[once];
+      if (last != null && last.isQueued && last.counts == exists) last.isSeen = true;
+      view();
+    }
+
     Future<void> onDocument(DocumentSnapshot<Map<String, dynamic>> read) async {
       // An empty cache does not know the entry; one that persists may know that there is none.
-      if (read.exists || !read.metadata.isFromCache || shown != null) {
-        show(read.exists);
+      if (read.exists || !read.metadata.isFromCache || stored != null) {
+        entryRead(read.exists);
         return;
       }
       final cached = await _fromCache(entry);
-      if (cached != null && shown == null) show(cached.exists);
+      if (cached != null && stored == null && _entryViews.contains(view)) entryRead(cached.exists);
+    }
+
+    void onError(Object error, StackTrace stackTrace) {
+      _entryViews.remove(view);
+      states.addError(error, stackTrace);
     }
 
     states = StreamController<bool>(
       onListen: () {
-        listener = _Listener(entry, onDocument, states.addError);
+        _entryViews.add(view);
+        listener = _Listener(entry, onDocument, onError);
       },
       onCancel: () {
         listener?.remove();
+        _entryViews.remove(view);
       },
     );
     return states.stream;
+  }
+
+  void _showEntries() {
+    // A view may remove others.
+    for (final view in [..._entryViews]) {
+      if (_entryViews.contains(view)) view();
+    }
   }
 
   /// A document as the cache has it, perhaps as one that does not exist; `null` if the cache does not know.
@@ -1030,11 +1088,19 @@ class TallyCounter {
     }
   }
 
-  /// Reads the published total. Cost: 1 read.
+  /// Reads the published total. Cost: 1 read; 2 while this client's own increments of the document have no answer.
   Future<TallySnapshot> get() async {
     final document = await _firestore.doc(path).get();
-    _documentRead(document, document.data()?['growing'] == true);
-    return _snapshotOf(document);
+    if (!document.metadata.hasPendingWrites) {
+      _documentRead(document, document.data()?['growing'] == true);
+      return _snapshotOf(document);
+    }
+    // The SDK's view is that of the time when they were made, perhaps without the document.
+    try {
+      return _snapshotOf(await _readFromServer(_firestore.doc(path), false) ?? document);
+    } catch (_) {
+      return _snapshotOf(document);
+    }
   }
 
   /// Watches the total: each published one, about one a second at most, and at once increments of this client, which every
@@ -1069,8 +1135,12 @@ class TallyCounter {
       if (_isLive) _isOffline = false;
       _documentRead(document, false);
       final read = _snapshotOf(document);
-      published = read;
-      _total.totalRead(read.total, _micros(read.asOf), fromCache, (plan) => _markIn(fields, plan));
+      // While writes of this client have no answer, the SDK shows the document as it was when they were made. Then the total is the last
+      // one, with these increments.
+      if (published == null || !read.pending) {
+        published = read;
+        _total.totalRead(read.total, _micros(read.asOf), fromCache, (plan) => _markIn(fields, plan));
+      }
       _showAll();
     }
 
@@ -1213,8 +1283,8 @@ class TallyCounter {
     _target = found;
     _room = found?.room ?? 0;
     _isMissing = document != null && !document.exists;
-    final isOpen = found?.generation != null;
-    final published = _numberOf(document?.data()?['shardCount']) ?? (isOpen && !_isMissing ? 1.0 : null);
+    final isOpen = _mapOf(document?.data()?['direct'])?['open'] == true;
+    final published = _numberOf(document?.data()?['shardCount']) ?? (isOpen ? 1.0 : null);
     // A crowd that the functions have not seen yet needs more.
     final shards = published == null ? null : max(published, found?.shards ?? 1.0);
     _shardCount.update(shards, growing, readMillis);
@@ -1249,9 +1319,10 @@ class TallyCounter {
   }
 
   /// Commits an increment, and shows it in watches from now on until a total includes it.
-  Future<_Committed> _commit(_Call call) {
-    final own = _wasWatched ? _total.incrementMade(call.by) : null;
+  Future<_Committed> _commit(_Call call) async {
+    final own = _wasWatched && call.isShown ? _total.incrementMade(call.by) : null;
     call.own = own;
+    call.ordered?.isInTotal = own != null;
     if (own != null) _showAll();
     final sentAt = _now();
     final outcome = _commitWithRetries(call);
@@ -1274,9 +1345,14 @@ class TallyCounter {
       return committed;
     } catch (error) {
       final isContended = _codeOf(error) == 'aborted';
+      final isRefused = isContended || error is _RefusedThere;
       _shardCount.writeAnswered(isContended);
-      if (!isContended && error is! _RefusedThere) rethrow;
-      _answered();
+      if (isRefused) _answered();
+      if (!isRefused && !_isDenied(error)) rethrow;
+      // A later call with this `once` has not waited, and decides. So this one must not be repeated; and it may be refused because the
+      // later one was committed before the look-up.
+      if (_isSuperseded(call.ordered)) return _Committed(plan, true, null);
+      if (!isRefused) rethrow;
     }
     return _again(call, plan);
   }
@@ -1294,14 +1370,13 @@ class TallyCounter {
     if (plan.generation != null) call.refusedBy = plan.generation;
     final ordered = call.ordered;
     if (ordered == null) return _commitWithRetries(call);
-    // A later call with this `once` does the opposite, and has not waited. So this one must not be repeated.
-    if (_calls[ordered.once]?.counts != ordered.counts) return _Committed(plan, true, null);
     if (!ordered.isQueued) return _commitWithRetries(call);
     // Later calls did not wait for this one. They do from now on.
-    return _inOrder<_Committed>(ordered.once, ordered.counts, (next) {
-      call.ordered = next;
-      return _commitWithRetries(call);
-    });
+    final next = _OrderedCall(ordered.once, ordered.counts);
+    next.pending = ordered.pending;
+    next.isInTotal = ordered.isInTotal;
+    call.ordered = next;
+    return _inOrder<_Committed>(next, () => _commitWithRetries(call));
   }
 
   /// A transaction first, or the queue. What the transaction leaves without an answer goes to the queue, too: both count
@@ -1372,6 +1447,11 @@ class TallyCounter {
     ordered?.end();
     try {
       await committed;
+    } catch (_) {
+      // The SDK no longer shows it. On Android, the plugin may have said so before.
+      ordered?.isSeen = false;
+      _showEntries();
+      rethrow;
     } finally {
       ordered?.isAnswered = true;
     }

@@ -705,14 +705,13 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
 
   /** A call with `once`. The next one begins when this one is in the SDK's queue, which keeps the order, or has an outcome. */
   private class OrderedCall(val once: String, val counts: Boolean) {
-    val ended = TaskCompletionSource<Void>()
+    var ended = TaskCompletionSource<Void>()
 
     /** Whether its writes have been in the SDK's queue, so that later calls do not wait. */
     var isQueued = false
 
     /** Whether the SDK has shown them from its queue. From then on, it shows whether the user who is signed in has them there. */
     var isSeen = false
-    var isOver = false
 
     /** Whether watches of the total show its increment. */
     var isInTotal = false
@@ -722,6 +721,13 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
 
     fun end() {
       ended.trySetResult(null)
+    }
+
+    /** It is made again: later calls wait for it, as they did at first. */
+    fun reopen() {
+      isQueued = false
+      isSeen = false
+      ended = TaskCompletionSource()
     }
   }
 
@@ -733,7 +739,7 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
    *
    * @param isShown whether watches show it before a total includes it
    */
-  private class Call(val by: Long, var ordered: OrderedCall?, val undoneShard: String?, val isShown: Boolean = true) {
+  private class Call(val by: Long, val ordered: OrderedCall?, val undoneShard: String?, val isShown: Boolean = true) {
     /** A generation that has refused it. */
     var refusedBy: Long? = null
 
@@ -856,32 +862,30 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
     }
   }
 
-  /** A call with `once`, after those before; one that repeats the last one shares its outcome, because the cache would show both. */
+  /**
+   * Makes a call with `once` when those before have ended. One that repeats the last one shares its outcome, because the cache would show both.
+   *
+   * @param by 0 of an undo
+   */
   private fun ordered(once: String, by: Long, make: (OrderedCall, before: OrderedCall?) -> Task<Void>): Task<Void> {
     val before = calls[once]
     val pending = before?.pending
     if (pending != null && pending.by == by) return pending.outcome
     val call = OrderedCall(once, by != 0L)
-    val outcome = inOrder(call) { make(call, before) }
-    call.pending = Pending(by, outcome)
-    return outcome
-  }
-
-  /** Makes a call with `once` after those before have ended. */
-  private fun <T> inOrder(call: OrderedCall, make: () -> Task<T>): Task<T> {
-    val before = calls[call.once]
-    calls[call.once] = call
-    showEntries()
+    calls[once] = call
+    val made =
+      if (before == null || before.ended.task.isComplete) taskOf { make(call, before) }
+      else before.ended.task.continueWithTask { taskOf { make(call, before) } }
     val outcome =
-      if (before == null || before.ended.task.isComplete) taskOf(make)
-      else before.ended.task.continueWithTask { taskOf(make) }
-    return outcome.continueWithTask { done ->
-      call.pending = null
-      call.isOver = true
-      call.end()
-      showEntries()
-      done
-    }
+      made.continueWithTask { done ->
+        call.pending = null
+        call.end()
+        showEntries()
+        done
+      }
+    call.pending = Pending(by, outcome)
+    showEntries()
+    return outcome
   }
 
   /** The SDK throws some errors at once, as after `terminate`. */
@@ -940,7 +944,7 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
     val view = {
       // Before a call is in the queue, and while it is refused and made again, the SDK shows what was before.
       val last = calls[once]
-      val counts = if (last == null || last.isOver || last.isSeen) stored else last.counts
+      val counts = if (last?.pending == null || last.isSeen) stored else last.counts
       if (counts != null && counts != shown) {
         shown = counts
         next(counts)
@@ -982,6 +986,7 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
   fun get(): Task<TallySnapshot> {
     requireMainThread()
     return firestore.document(path).get().onSuccessTask { document ->
+      if (!document.metadata.isFromCache) answeredAt = clock()
       // The SDK's view is that of the time when they were made, perhaps without the document.
       if (document.metadata.hasPendingWrites())
         readFromServer(firestore.document(path), 1).continueWithTask { read ->
@@ -1175,14 +1180,8 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
   /** A refused write can no longer be committed, so another increment elsewhere is safe. */
   private fun again(call: Call, plan: TallyPlan): Task<Committed> {
     if (plan.generation != null) call.refusedBy = plan.generation
-    val ordered = call.ordered ?: return commitWithRetries(call)
-    if (!ordered.isQueued) return commitWithRetries(call)
-    // Later calls did not wait for this one. They do from now on.
-    val next = OrderedCall(ordered.once, ordered.counts)
-    next.pending = ordered.pending
-    next.isInTotal = ordered.isInTotal
-    call.ordered = next
-    return inOrder(next) { commitWithRetries(call) }
+    call.ordered?.reopen()
+    return commitWithRetries(call)
   }
 
   /**

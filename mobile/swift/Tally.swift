@@ -687,6 +687,9 @@ final class TallyCounter {
   /// The last call with each `once`. By bytes: strings of Swift are equal if they look the same.
   private var calls: [[UInt8]: OrderedCall] = [:]
 
+  /// What `onIncremented` shows, made anew when a call begins, is refused or ends.
+  private var entryViews: [TallyEntryWatch] = []
+
   private static var counters: [ObjectIdentifier: [[UInt8]: TallyCounter]] = [:]
 
   /// Whether the device has no network, as the system has said last. It counts as online until the system first says so, some
@@ -699,6 +702,9 @@ final class TallyCounter {
 
   /// The SDK repeats an `unauthenticated` read without end, each time with a new token.
   private static let unauthenticatedAttempts = 3
+
+  /// An undo that the rules refuse is made again if the server's entry differs from what the client knew.
+  private static let maxUndoAttempts = 3
 
   private init(_ firestore: Firestore, _ id: String, _ path: String) {
     self.firestore = firestore
@@ -732,28 +738,44 @@ final class TallyCounter {
   @MainActor
   private final class OrderedCall {
     let once: String
-    let counts: Bool
-    let ended: Signal
+
+    /// The amount; 0 of an undo.
+    let by: Int64
+    var ended: Signal
     let answered: Signal
+
+    /// Whether its writes have been in the SDK's queue, so that later calls do not wait.
     var isQueued = false
 
-    /// The amount of an increment that has no outcome yet.
-    var pendingBy: Int64?
+    /// Whether the SDK has shown them from its queue. From then on, it shows whether the user who is signed in has them there.
+    var isSeen = false
+    var isOver = false
+
+    /// Whether watches of the total show its increment.
+    var isInTotal = false
 
     /// Why the call has failed.
     var failure: Error?
 
-    init(_ once: String, _ counts: Bool, _ pendingBy: Int64?) {
+    init(_ once: String, _ by: Int64) {
       self.once = once
-      self.counts = counts
-      self.pendingBy = pendingBy
+      self.by = by
       ended = Signal()
       answered = Signal()
     }
 
+    var counts: Bool { return by != 0 }
+
+    /// Later calls did not wait for this one. They do from now on.
+    func reopen() {
+      ended = Signal()
+      isQueued = false
+      isSeen = false
+    }
+
     /// It has an outcome.
     func finish() {
-      pendingBy = nil
+      isOver = true
       ended.give()
       answered.give()
     }
@@ -763,8 +785,11 @@ final class TallyCounter {
   @MainActor
   private final class Call {
     let by: Int64
+    let ordered: OrderedCall?
     let undoneShard: String?
-    var ordered: OrderedCall?
+
+    /// Whether watches show it before a total includes it.
+    let isShown: Bool
 
     /// A generation that has refused it.
     var refusedBy: Int64?
@@ -772,10 +797,11 @@ final class TallyCounter {
     /// As watches show it.
     var own: TallyOwnIncrement?
 
-    init(_ by: Int64, _ ordered: OrderedCall?, _ undoneShard: String?) {
+    init(_ by: Int64, _ ordered: OrderedCall?, _ undoneShard: String?, _ isShown: Bool = true) {
       self.by = by
       self.ordered = ordered
       self.undoneShard = undoneShard
+      self.isShown = isShown
     }
   }
 
@@ -828,20 +854,7 @@ final class TallyCounter {
     try TallyCounter.requireAmount(by)
     guard let once else { return try await commit(Call(by, nil, nil)) }
     try TallyCounter.requireName("once", once)
-    // A call that repeats the last one shares its outcome: the cache would show both until the rules refuse one.
-    if let last = calls[TallyCounter.bytesOf(once)], last.pendingBy == by {
-      await last.answered.wait()
-      if let failure = last.failure { throw failure }
-      return
-    }
-    let ordered = await begin(once, true, by)
-    defer { ordered.finish() }
-    do {
-      try await commit(Call(by, ordered, nil))
-    } catch {
-      ordered.failure = error
-      throw error
-    }
+    try await ordered(once, by) { call, _ in try await commit(Call(by, call, nil)) }
   }
 
   /// Undoes an increment with `once`. Succeeds if it does not count.
@@ -852,43 +865,80 @@ final class TallyCounter {
   ///   device is offline and the entry is not in its cache
   func undo(once: String) async throws {
     try TallyCounter.requireName("once", once)
-    let ordered = await begin(once, false, nil)
-    defer { ordered.finish() }
-    let entry = entryOf(once)
-    var found = try? await entry.getDocument(source: .cache)
-    if found?.exists != true { found = try await entry.getDocument() }
-    if let found, found.exists {
-      do {
-        return try await undoEntry(ordered, found)
-      } catch let error as TallyError where error.code == "counter/permission-denied" {}
+    try await ordered(once, 0) { call, before in
+      let entry = entryOf(once)
+      var found = try? await entry.getDocument(source: .cache)
+      if found?.exists != true { found = try await entry.getDocument() }
+      if let found, found.exists {
+        try await undoEntry(call, found, before?.isInTotal == true, 1)
+      } else {
+        try await undoOnServer(call, 1)
+      }
     }
-    // The cache was out of date: another device has undone the increment or made it again.
-    try await undoOnServer(ordered)
   }
 
-  private func undoOnServer(_ ordered: OrderedCall) async throws {
+  /// The cache was out of date: another device has undone the increment or made it again.
+  private func undoOnServer(_ call: OrderedCall, _ attempt: Int) async throws {
     // Before a read that may last until the device is online.
-    ordered.ended.give()
-    let found = try await readFromServer(entryOf(ordered.once), TallyCounter.lookupAttempts)
-    // A later increment with this `once` is to count.
-    let isUndone = calls[TallyCounter.bytesOf(ordered.once)]?.counts == false
-    if let found, found.exists && isUndone { try await undoEntry(ordered, found) }
+    call.ended.give()
+    let found = try await readFromServer(entryOf(call.once), TallyCounter.lookupAttempts)
+    if let found, found.exists && !isSuperseded(call) { try await undoEntry(call, found, true, attempt + 1) }
   }
 
-  private func undoEntry(_ ordered: OrderedCall, _ entry: DocumentSnapshot) async throws {
+  /// - Parameter isInTotal: whether watches show the increment that it undoes, if that is in the queue for a shard
+  private func undoEntry(
+    _ call: OrderedCall, _ entry: DocumentSnapshot, _ isInTotal: Bool, _ attempt: Int
+  ) async throws {
     let by = TallyCounter.wholeOf(entry.get("by")) ?? 0
-    let shard = entry.get("shard") as? String
-    try await commit(Call(0 &- by, ordered, shard ?? TallyPlanner.direct))
+    let shard = entry.get("shard") as? String ?? TallyPlanner.direct
+    // A server may have written any name; one that is no id would end the app.
+    try TallyCounter.requireName("shard", shard)
+    // An increment of before the watch began, or before the app did: without the server's time, it is still in the queue.
+    let isShown = isInTotal || shard == TallyPlanner.direct || entry.get("at") is Timestamp
+    do {
+      try await commit(Call(0 &- by, call, shard, isShown))
+    } catch {
+      if !TallyCounter.isDenied(error) || attempt >= TallyCounter.maxUndoAttempts { throw error }
+      try await undoOnServer(call, attempt)
+    }
   }
 
-  /// Begins a call with `once` when the one before it allows that. It has its place in the order before the first suspension.
-  private func begin(_ once: String, _ counts: Bool, _ pendingBy: Int64?) async -> OrderedCall {
+  /// A call with `once`, after those before; one that repeats the last one shares its outcome, because the cache would show
+  /// both. It has its place in the order before the first suspension.
+  private func ordered(
+    _ once: String, _ by: Int64, _ make: @MainActor (OrderedCall, _ before: OrderedCall?) async throws -> Void
+  ) async throws {
     let key = TallyCounter.bytesOf(once)
     let before = calls[key]
-    let call = OrderedCall(once, counts, pendingBy)
+    if let before, before.by == by && !before.isOver {
+      await before.answered.wait()
+      if let failure = before.failure { throw failure }
+      return
+    }
+    let call = OrderedCall(once, by)
     calls[key] = call
+    defer {
+      call.finish()
+      showEntries()
+    }
+    showEntries()
     if let before { await before.ended.wait() }
-    return call
+    do {
+      try await make(call, before)
+    } catch {
+      call.failure = error
+      throw error
+    }
+  }
+
+  private nonisolated static func isDenied(_ error: Error) -> Bool {
+    return (error as? TallyError)?.code == "counter/permission-denied"
+  }
+
+  /// Whether there is a later call with this `once`, which decides.
+  private func isSuperseded(_ call: OrderedCall?) -> Bool {
+    guard let call else { return false }
+    return calls[TallyCounter.bytesOf(call.once)] !== call
   }
 
   /// Adds an increment to your own batch: both are committed or neither. At most one per counter and batch. Watches show it
@@ -921,29 +971,66 @@ final class TallyCounter {
   ) throws -> TallyEntryWatch {
     try TallyCounter.requireName("once", once)
     let entry = entryOf(once)
-    let watch = TallyEntryWatch(next)
-    watch.listener = entry.addSnapshotListener(includeMetadataChanges: true) { @Sendable read, error in
-      tallyOnMain {
-        if watch.isRemoved { return }
+    let watch = TallyEntryWatch(TallyCounter.bytesOf(once), next)
+    entryViews.append(watch)
+    watch.listener = entry.addSnapshotListener(includeMetadataChanges: true) { @Sendable [weak self, weak watch] read, error in
+      tallyOnMain { [weak self, weak watch] in
+        guard let self, let watch, self.isViewed(watch) else { return }
         if let error {
+          self.remove(watch)
           onError(error)
         } else if let read {
           // An empty cache does not know the entry; one that persists may know that there is none.
-          if read.exists || !read.metadata.isFromCache || watch.shown != nil { return watch.show(read.exists) }
+          if read.exists || !read.metadata.isFromCache || watch.stored != nil { return self.entryRead(watch, read.exists) }
           entry.getDocument(source: .cache) { @Sendable cached, _ in
             tallyOnMain {
-              if let cached, watch.shown == nil { watch.show(cached.exists) }
+              if let cached, watch.stored == nil && self.isViewed(watch) { self.entryRead(watch, cached.exists) }
             }
           }
         }
       }
     }
+    watch.leave = { [weak self, weak watch] in
+      if let self, let watch { self.remove(watch) }
+    }
     return watch
   }
 
-  /// Reads the published total. Cost: 1 read.
+  private func entryRead(_ watch: TallyEntryWatch, _ exists: Bool) {
+    watch.stored = exists
+    if let last = calls[watch.key], last.isQueued && last.counts == exists { last.isSeen = true }
+    show(watch)
+  }
+
+  private func show(_ watch: TallyEntryWatch) {
+    // Before a call is in the queue, and while it is refused and made again, the SDK shows what was before.
+    if let last = calls[watch.key], !last.isOver && !last.isSeen { return watch.show(last.counts) }
+    if let stored = watch.stored { watch.show(stored) }
+  }
+
+  private func showEntries() {
+    for watch in entryViews {
+      // A view may remove others.
+      if isViewed(watch) { show(watch) }
+    }
+  }
+
+  private func isViewed(_ watch: TallyEntryWatch) -> Bool {
+    return entryViews.contains { $0 === watch }
+  }
+
+  private func remove(_ watch: TallyEntryWatch) {
+    entryViews.removeAll { $0 === watch }
+  }
+
+  /// Reads the published total. Cost: 1 read; 2 while this client's own increments of the document have no answer.
   func get() async throws -> TallySnapshot {
     let document = try await firestore.document(path).getDocument()
+    if document.metadata.hasPendingWrites {
+      // The SDK's view is that of the time when they were made, perhaps without the document.
+      let read = try? await readFromServer(firestore.document(path), 1)
+      return TallyCounter.snapshotOf(read ?? document)
+    }
     documentRead(document, TallyCounter.isGrowing(document))
     return TallyCounter.snapshotOf(document)
   }
@@ -974,9 +1061,13 @@ final class TallyCounter {
           self.isLive = !fromCache
           self.documentRead(document, false)
           let read = TallyCounter.snapshotOf(document)
-          view.published = read
-          self.total.totalRead(read.total, TallyCounter.micros(read.asOf), fromCache) { plan in
-            TallyCounter.markIn(document, plan)
+          // While writes of this client have no answer, the SDK shows the document as it was when they were made. Then the
+          // total is the last one, with these increments.
+          if view.published == nil || !read.pending {
+            view.published = read
+            self.total.totalRead(read.total, TallyCounter.micros(read.asOf), fromCache) { plan in
+              TallyCounter.markIn(document, plan)
+            }
           }
           self.showAll()
         }
@@ -1101,7 +1192,8 @@ final class TallyCounter {
     target = found
     room = found?.room ?? 0
     var published = TallyCounter.numberOf(document?.get("shardCount"))
-    if published == nil && found?.generation != nil && !isMissing { published = 1 }
+    let direct = document?.get("direct") as? [String: Any]
+    if published == nil && direct?["open"] as? Bool == true { published = 1 }
     // A crowd that the functions have not seen yet needs more.
     if let known = published { published = max(known, found?.shards ?? 1) }
     shardCount.update(published, growing, readMillis)
@@ -1144,8 +1236,9 @@ final class TallyCounter {
 
   /// Commits an increment, and shows it in watches from now on until a total includes it.
   private func commit(_ call: Call) async throws {
-    let own = wasWatched ? total.incrementMade(call.by) : nil
+    let own = wasWatched && call.isShown ? total.incrementMade(call.by) : nil
     call.own = own
+    call.ordered?.isInTotal = own != nil
     if own != nil { showAll() }
     let sentAt = TallyCounter.clock()
     do {
@@ -1171,25 +1264,20 @@ final class TallyCounter {
     } catch {
       let isContended = TallyCounter.codeOf(error) == .aborted
       shardCount.writeAnswered(isContended)
-      if !isContended { throw error }
-      answeredAt = TallyCounter.clock()
+      if isContended { answeredAt = TallyCounter.clock() }
+      let isRefused = isContended || (TallyCounter.isDenied(error) && isSuperseded(call.ordered))
+      if !isRefused { throw error }
     }
+    // A later call with this `once` has not waited, and decides. So this one must not be repeated; and it may be refused
+    // because the later one was committed before the look-up.
+    if isSuperseded(call.ordered) { return Committed(plan: plan, countedBefore: true, at: nil) }
     return try await again(call, plan)
   }
 
   /// A refused write can no longer be committed, so another increment elsewhere is safe.
   private func again(_ call: Call, _ plan: TallyPlan) async throws -> Committed {
     if let generation = plan.generation { call.refusedBy = generation }
-    guard let ordered = call.ordered else { return try await commitWithRetries(call) }
-    // A later call with this `once` does the opposite, and has not waited. So this one must not be repeated.
-    if calls[TallyCounter.bytesOf(ordered.once)]?.counts != ordered.counts {
-      return Committed(plan: plan, countedBefore: true, at: nil)
-    }
-    if !ordered.isQueued { return try await commitWithRetries(call) }
-    // Later calls did not wait for this one. They do from now on.
-    let next = await begin(ordered.once, ordered.counts, nil)
-    defer { next.finish() }
-    call.ordered = next
+    if let ordered = call.ordered, ordered.isQueued { ordered.reopen() }
     return try await commitWithRetries(call)
   }
 
@@ -1240,7 +1328,10 @@ final class TallyCounter {
     // The SDK's async form need not begin before this call suspends.
     try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, Error>) in
       batch.commit { @Sendable error in
-        if let error { done.resume(throwing: error) } else { done.resume() }
+        guard let error else { return done.resume() }
+        // The SDK no longer shows it, and calls its listeners next.
+        tallyOnMain { call.ordered?.isSeen = false }
+        done.resume(throwing: error)
       }
       call.ordered?.isQueued = true
       call.ordered?.ended.give()
@@ -1490,29 +1581,34 @@ final class TallyCounter {
 /// A watch of whether an increment with `once` counts. It ends with `remove()`, which may be called anywhere, as in `deinit`.
 @MainActor
 final class TallyEntryWatch {
+  /// The bytes of its `once`.
+  fileprivate let key: [UInt8]
+
+  /// Whether the entry exists as the SDK shows it; `nil` before that is known.
+  fileprivate var stored: Bool?
   fileprivate var listener: ListenerRegistration?
-  fileprivate private(set) var shown: Bool?
-  fileprivate private(set) var isRemoved = false
+  fileprivate var leave: () -> Void = {}
+  private var shown: Bool?
   private var next: ((Bool) -> Void)?
 
-  fileprivate init(_ next: @escaping (Bool) -> Void) {
+  fileprivate init(_ key: [UInt8], _ next: @escaping (Bool) -> Void) {
+    self.key = key
     self.next = next
+  }
+
+  nonisolated func remove() {
+    tallyOnMain {
+      self.listener?.remove()
+      self.leave()
+      // The app's closure may hold this watch.
+      self.next = nil
+    }
   }
 
   fileprivate func show(_ counts: Bool) {
     if counts == shown { return }
     shown = counts
     next?(counts)
-  }
-
-  nonisolated func remove() {
-    tallyOnMain {
-      self.isRemoved = true
-      self.listener?.remove()
-      // The listener's closure holds this watch, and the app's may hold what holds it.
-      self.listener = nil
-      self.next = nil
-    }
   }
 }
 

@@ -11,7 +11,7 @@ import type { Committed, IncrementCall, OrderedCall } from "./call.ts";
 import { confirmCommitted, REFUSED } from "./confirm.ts";
 import { type Counter, hasCode, isLive, refreshShardCount } from "./counter.ts";
 import { goesToQueue } from "./goesToQueue.ts";
-import { inOrder } from "./inOrder.ts";
+import { inOrder, isUndone } from "./inOrder.ts";
 import { type AddWrites, send, transactionsOf } from "./send.ts";
 import { addWrites, planFor } from "./writes.ts";
 
@@ -109,9 +109,9 @@ async function commitWithRetries(counter: Counter, call: IncrementCall): Promise
     _shardCountCache._writeAnswered(isContended);
     const mayBeRepeated = isContended || error === REFUSED;
     if (!mayBeRepeated && (error as CounterError).code !== "counter/permission-denied") throw error;
-    // A later call with this `once` has not waited, and decides. So this one must not be repeated; and it may be refused because the later one
-    // was committed before the look-up.
-    if (ordered && counter._calls.get(ordered._once) !== ordered) return { _path: plan.path, _at: null };
+    // A later call with this `once` does the opposite, and has not waited. So this one must not be repeated; and it may be refused because the
+    // later one was committed before the look-up.
+    if (ordered && isUndone(counter, ordered._once) !== !!undoneShard) return { _path: plan.path, _at: null };
     if (!mayBeRepeated) throw error;
     // Without functions, contention is no reason to leave this generation.
     if (isDirect && !(counter._hasNoShards && isContended)) call._refusedBy = generation;

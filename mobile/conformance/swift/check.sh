@@ -87,7 +87,7 @@ run() { # name, SDK's folder, parts
 for mode in 5 6; do
   build "smoke-swift$mode" "$out/sdk" smoke.swift -swift-version $mode && run "smoke-swift$mode" "$out/sdk"
   build "faults-swift$mode" "$out/sdk" hostile.swift -swift-version $mode || continue
-  for part in lost-answers refusals once many numbers other-queue release taps queued; do
+  for part in lost-answers refusals once many numbers other-queue release undos taps queued; do
     run "faults-swift$mode" "$out/sdk" $part
   done
 done

@@ -15,7 +15,7 @@ struct Hostile {
     let wanted = Set(CommandLine.arguments.dropFirst())
     let parts: [(String, () async throws -> Void)] = [
       ("lost-answers", lostAnswers), ("refusals", refusals), ("once", once), ("many", many), ("numbers", numbers),
-      ("other-queue", otherQueue), ("release", release),
+      ("other-queue", otherQueue), ("release", release), ("undos", undos),
       ("taps", taps), ("queued", queued),
     ]
     for (name, run) in parts where wanted.isEmpty || wanted.contains(name) {
@@ -85,6 +85,33 @@ struct Hostile {
     expect(both == 1, "two at once count \(both)")
   }
 
+  /// An undo that is refused twice is made again, in the counter document and in shards. One whose entry names no shard fails.
+  @MainActor static func undos() async throws {
+    let firestore = Firestore.firestore()
+    for isDirect in [true, false] {
+      let counter = try TallyCounter.of(firestore, "undos:\(isDirect)")
+      if !isDirect { firestore.publishInMemory(counter.path, ["shardCount": NSNumber(value: 1)]) }
+      try await counter.increment(once: "me")
+      firestore.failInMemory([.refused(.permissionDenied), .refused(.permissionDenied)])
+      try await counter.undo(once: "me")
+      firestore.failInMemory([])
+      let counts = try await counter.getIncremented(once: "me")
+      let left = firestore.countInMemory(counter.path)
+      expect(!counts && left == 0, "an undo refused twice leaves \(left), it counts: \(counts)")
+      try await counter.increment(once: "me")
+      let first = Task { try await counter.undo(once: "me") }
+      let second = Task { try await counter.undo(once: "me") }
+      try await first.value
+      try await second.value
+      let both = firestore.countInMemory(counter.path)
+      expect(both == 0, "two undos at once leave \(both)")
+      firestore.publishInMemory(counter.path + "/tallyEntries/spoiled", ["by": NSNumber(value: 1), "shard": "a/b"])
+      var code = ""
+      do { try await counter.undo(once: "spoiled") } catch { code = (error as? TallyError)?.code ?? "\(error)" }
+      expect(code == "counter/invalid-shard", "the undo of an entry without a shard throws \(code)")
+    }
+  }
+
   /// Fifty at once, some of them refused and lost.
   @MainActor static func many() async throws {
     let firestore = Firestore.firestore()
@@ -126,6 +153,9 @@ struct Hostile {
     for attempt in 0..<20 {
       let counter = try TallyCounter.of(firestore, "taps:\(attempt)")
       try await counter.increment(once: "me")
+      var states: [Bool] = []
+      let button = try counter.onIncremented(once: "me") { states.append($0) }
+      try await Task.sleep(nanoseconds: 100_000_000)
       let unlike = Task { try await counter.undo(once: "me") }
       await Task.yield()
       let like = Task { try await counter.increment(once: "me") }
@@ -137,6 +167,8 @@ struct Hostile {
       let counts = try await counter.getIncremented(once: "me")
       let sum = firestore.countInMemory(counter.path)
       expect(counts && sum == 1, "like, unlike, like: it counts: \(counts), the sum is \(sum)\(failure)")
+      expect(states == [true, false, true], "like, unlike, like: the button has shown \(states)")
+      button.remove()
       if wrong > 0 { return }
     }
   }

@@ -22,6 +22,15 @@ private class World(private val id: String, document: Map<String, Any>? = mapOf(
 
   /** The counter's document is known, so that no call waits for a read. */
   fun known(): World {
+    // By the cache, so that it is no answer of the server.
+    firestore.cache[path] = firestore.documents[path]
+    firestore.loseServer()
+    counter.get().settled()
+    firestore.connect()
+    return this
+  }
+
+  fun read(): World {
     counter.get().settled()
     return this
   }
@@ -108,6 +117,8 @@ fun main() {
   group("other devices", ::otherDevices)
   group("the end of the app", ::restarts)
   group("totals with unsent writes", ::unsent)
+  group("increments of the document", ::directly)
+  group("what is shown of calls", ::shownOfCalls)
   group("taps in any order", ::tapsInAnyOrder)
   group("increments in any order", ::incrementsInAnyOrder)
   wrongTypes()
@@ -521,7 +532,7 @@ private fun restarts() {
     scenario("an increment of a device without network is at once in the queue, for a shard: $name", listOf<Any>(1L, 0L), listOf(next.sum(), next.direct()))
   }
 
-  val calm = World("views:22", null).known()
+  val calm = World("views:22", null).read()
   calm.firestore.disconnect()
   calm.counter.increment().settled()
   calm.recover()
@@ -585,6 +596,78 @@ private fun unsent() {
   full.firestore.publish(full.path)
   Looper.runAll()
   scenario("others fill the document: a refused increment shows once", listOf(6L, shown.sorted()), listOf(full.sum(), shown.toList()))
+}
+
+/** Increments of the counter document: how many the document takes, and what a client knows. */
+private fun directly() {
+  val known = World("views:24", null)
+  repeat(3) { known.otherDevice().counter.increment().settled() }
+  known.read()
+  repeat(2) { known.counter.increment() }
+  Looper.runAll()
+  scenario("of two at once, the document takes the one that it has room for", listOf<Any>(4L, 1, 0), listOf(known.direct(), known.shards().size, known.firestore.refusals))
+
+  val rush = World("views:25", null)
+  repeat(8) { rush.otherDevice().counter.increment().settled() }
+  repeat(20) { rush.counter.increment().settled() }
+  scenario("a rush that no function has seen brings shards", true, rush.shards().size > 5)
+
+  val read = World("views:26", null)
+  repeat(3) { read.otherDevice().counter.increment().settled() }
+  read.fail(Fault.HANG)
+  read.counter.increment().settled()
+  val got = read.counter.get().settled()
+  read.recover()
+  scenario("get beside an unsent increment has the server's total", 3L, got.result.wholeTotal)
+
+  val online = World("views:27").known()
+  online.firestore.disconnect()
+  online.counter.increment().settled()
+  scenario("without a network, nothing goes into a transaction", 0, online.firestore.transactions)
+  online.recover()
+}
+
+/** What the heart and the total show of calls that wait. */
+private fun shownOfCalls() {
+  val slow = World("likes:28", null)
+  val hearts = mutableListOf<Boolean>()
+  slow.counter.onIncremented("alice") { hearts.add(it) }
+  Looper.runAll()
+  slow.firestore.readFault = Fault.HANG
+  slow.counter.increment(1, "alice").settled()
+  scenario("a like shows at once, also before its counter is read", listOf(false, true), hearts.toList())
+  slow.firestore.readFault = null
+  slow.recover()
+
+  val refused = World("likes:29", null)
+  repeat(3) { refused.otherDevice().counter.increment(1, "bob$it").settled() }
+  refused.read()
+  refused.otherDevice().counter.increment(1, "carol").settled()
+  hearts.clear()
+  refused.counter.onIncremented("alice") { hearts.add(it) }
+  Looper.runAll()
+  refused.counter.increment(1, "alice").settled()
+  scenario("a like that is refused and made again shows all the time", listOf<Any>(1, 5L, listOf(false, true)), listOf(refused.firestore.refusals, refused.sum(), hearts.toList()))
+
+  val shared = World("likes:30").known()
+  hearts.clear()
+  shared.counter.onIncremented("alice") { hearts.add(it) }
+  Looper.runAll()
+  shared.fail(Fault.HANG)
+  shared.counter.increment(1, "alice").settled()
+  shared.firestore.signOut()
+  Looper.runAll()
+  scenario("after a sign-out, the heart is that of the next user", listOf(false, true, false), hearts.toList())
+
+  val queued = World("likes:31", mapOf("total" to 10L, "asOf" to Timestamp(1, 0), "shardCount" to 4L)).known()
+  queued.firestore.disconnect()
+  queued.counter.increment(1, "alice").settled()
+  var total = 0L
+  queued.counter.watch { total = it.wholeTotal }
+  Looper.runAll()
+  queued.counter.undo("alice").settled()
+  scenario("the undo of a like that the total does not have yet leaves the total", 10L, total)
+  queued.recover()
 }
 
 private val RETRIED = Fault.values().filter { it != Fault.DENY } + listOf(null, null)

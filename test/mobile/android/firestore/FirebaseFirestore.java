@@ -43,6 +43,9 @@ public class FirebaseFirestore {
   /** How many transactions have sent a commit. */
   public int transactions;
 
+  /** How many writes of the queue were refused. */
+  public int refusals;
+
   private boolean isOffline;
   private boolean hasNetwork = true;
   private final FirebaseApp app = new FirebaseApp(new Context(new ConnectivityManager(() -> hasNetwork)));
@@ -261,6 +264,7 @@ public class FirebaseFirestore {
     for (Batch next : queue) for (Write write : batch.writes) next.unknown.remove(write.path);
     if (refusal == null && fault != null) refusal = fault.code;
     if (refusal == null) batch.writes.forEach(write -> fetch(write.path));
+    if (refusal != null) refusals++;
     if (refusal == null) batch.outcome.setResult(null);
     else batch.outcome.setException(failure(refusal));
     show(batch.writes);
@@ -271,6 +275,12 @@ public class FirebaseFirestore {
     List<Runnable> all = new ArrayList<>(hanging);
     hanging.clear();
     all.forEach(Looper::work);
+  }
+
+  /** Another user signs in: the queue waits for the one before. */
+  public void signOut() {
+    queue.clear();
+    new ArrayList<>(watches).forEach(watch -> show(watch.path));
   }
 
   public void disconnect() {
