@@ -684,7 +684,7 @@ class _OrderedCall {
   _OrderedCall(this.once, this.counts);
   final String once;
   final bool counts;
-  final Completer<void> _ended = Completer<void>();
+  Completer<void> _ended = Completer<void>();
 
   /// Whether its commit was given to the plugin, and whether that has an answer.
   bool isQueued = false;
@@ -692,7 +692,6 @@ class _OrderedCall {
 
   /// Whether the SDK has shown them from its queue. From then on, it shows whether the user who is signed in has them there.
   bool isSeen = false;
-  bool isOver = false;
 
   /// Whether watches of the total show its increment.
   bool isInTotal = false;
@@ -706,6 +705,13 @@ class _OrderedCall {
 
   void end() {
     if (!_ended.isCompleted) _ended.complete();
+  }
+
+  /// It is made again: later calls wait for it, as they did at first.
+  void reopen() {
+    isQueued = false;
+    isSeen = false;
+    _ended = Completer<void>();
   }
 }
 
@@ -721,7 +727,7 @@ class _Pending {
 class _Call {
   _Call(this.by, this.ordered, this.undoneShard, this.isShown);
   final int by;
-  _OrderedCall? ordered;
+  final _OrderedCall? ordered;
   final String? undoneShard;
 
   /// Whether watches show it before a total includes it.
@@ -915,27 +921,23 @@ class TallyCounter {
 
   Future<void> _undo(_OrderedCall call, _OrderedCall? before) async {
     final entry = _entryOf(call.once);
-    var last = call;
     var isInTotal = before != null && before.isInTotal;
     var found = await _fromCache(entry);
     if (found == null || !found.exists) found = await entry.get();
     for (var attempt = 1; ; attempt++) {
       if (found != null && found.exists) {
-        final made = _undoOf(last, found, isInTotal);
         try {
-          await _commit(made);
+          await _commit(_undoOf(call, found, isInTotal));
           return;
         } catch (error) {
           if (!_isDenied(error) || attempt == _maxUndoAttempts) rethrow;
-          // Another one, if it was refused and made again.
-          last = made.ordered ?? last;
         }
       }
       // Before a read that may last until the device is online.
       call.end();
       // The cache was out of date: another device, or an undo that was pending, has undone the increment or made it again.
       found = await _readFromServer(entry, true);
-      if (found == null || !found.exists || _isSuperseded(last)) return;
+      if (found == null || !found.exists || _isSuperseded(call)) return;
       isInTotal = true;
     }
   }
@@ -947,34 +949,39 @@ class TallyCounter {
     _requireExact(-by);
     final named = fields?['shard'];
     final shard = named is String ? named : TallyPlanner.direct;
+    if (!TallyPlanner.isValidName(shard.codeUnits)) {
+      throw TallyException('counter/invalid-shard', 'the entry of "${call.once}" names the shard "$shard"; delete the entry');
+    }
     // An increment of before the watch began, or before the app did: without the server's time, it is still in the queue.
     final isShown = isInTotal || shard == TallyPlanner.direct || fields?['at'] != null;
     return _Call(-by, call, shard, isShown);
   }
 
-  /// A call with `once`, after those before; one that repeats the last one shares its outcome, because the cache would show both.
+  /// Makes a call with `once` when those before have ended. One that repeats the last one shares its outcome, because the cache would
+  /// show both. [by] is 0 of an undo.
   Future<void> _ordered(String once, int by, Future<void> Function(_OrderedCall call, _OrderedCall? before) make) {
     final before = _calls[once];
     final pending = before?.pending;
     if (pending != null && pending.by == by) return pending.outcome;
     final call = _OrderedCall(once, by != 0);
-    final outcome = _inOrder<void>(call, () => make(call, before));
+    _calls[once] = call;
+    final outcome = _makeAfter(before, call, make);
     call.pending = _Pending(by, outcome);
+    _showEntries();
     return outcome;
   }
 
-  /// Makes a call with `once` after those before have ended.
-  Future<T> _inOrder<T>(_OrderedCall call, Future<T> Function() make) async {
-    final before = _calls[call.once];
-    _calls[call.once] = call;
-    _showEntries();
+  Future<void> _makeAfter(
+    _OrderedCall? before,
+    _OrderedCall call,
+    Future<void> Function(_OrderedCall call, _OrderedCall? before) make,
+  ) async {
     try {
       if (before != null && !before.hasEnded()) await before.untilEnded();
       if (before != null && before.isQueued && !before.isAnswered) await _untilCached(before);
-      return await make();
+      await make(call, before);
     } finally {
       call.pending = null;
-      call.isOver = true;
       call.end();
       _showEntries();
     }
@@ -1029,7 +1036,7 @@ class TallyCounter {
     void view() {
       // Before a call is in the queue, and while it is refused and made again, the SDK shows what was before.
       final last = _calls[once];
-      final counts = last == null || last.isOver || last.isSeen ? stored : last.counts;
+      final counts = last == null || last.pending == null || last.isSeen ? stored : last.counts;
       if (counts == null || counts == shown) return;
       shown = counts;
       states.add(counts);
@@ -1091,6 +1098,7 @@ class TallyCounter {
   /// Reads the published total. Cost: 1 read; 2 while this client's own increments of the document have no answer.
   Future<TallySnapshot> get() async {
     final document = await _firestore.doc(path).get();
+    if (!document.metadata.isFromCache) _answered();
     if (!document.metadata.hasPendingWrites) {
       _documentRead(document, document.data()?['growing'] == true);
       return _snapshotOf(document);
@@ -1368,15 +1376,8 @@ class TallyCounter {
   /// A refused write can no longer be committed, so another increment elsewhere is safe.
   Future<_Committed> _again(_Call call, TallyPlan plan) async {
     if (plan.generation != null) call.refusedBy = plan.generation;
-    final ordered = call.ordered;
-    if (ordered == null) return _commitWithRetries(call);
-    if (!ordered.isQueued) return _commitWithRetries(call);
-    // Later calls did not wait for this one. They do from now on.
-    final next = _OrderedCall(ordered.once, ordered.counts);
-    next.pending = ordered.pending;
-    next.isInTotal = ordered.isInTotal;
-    call.ordered = next;
-    return _inOrder<_Committed>(next, () => _commitWithRetries(call));
+    call.ordered?.reopen();
+    return _commitWithRetries(call);
   }
 
   /// A transaction first, or the queue. What the transaction leaves without an answer goes to the queue, too: both count

@@ -1026,6 +1026,7 @@ final class TallyCounter {
   /// Reads the published total. Cost: 1 read; 2 while this client's own increments of the document have no answer.
   func get() async throws -> TallySnapshot {
     let document = try await firestore.document(path).getDocument()
+    if !document.metadata.isFromCache { answeredAt = TallyCounter.clock() }
     if document.metadata.hasPendingWrites {
       // The SDK's view is that of the time when they were made, perhaps without the document.
       let read = try? await readFromServer(firestore.document(path), 1)
