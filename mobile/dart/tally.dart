@@ -684,7 +684,7 @@ class _OrderedCall {
   _OrderedCall(this.once, this.counts);
   final String once;
   final bool counts;
-  Completer<void> _ended = Completer<void>();
+  final Completer<void> _ended = Completer<void>();
 
   /// Whether its commit was given to the plugin, and whether that has an answer.
   bool isQueued = false;
@@ -705,13 +705,6 @@ class _OrderedCall {
 
   void end() {
     if (!_ended.isCompleted) _ended.complete();
-  }
-
-  /// It is made again: later calls wait for it, as they did at first.
-  void reopen() {
-    isQueued = false;
-    isSeen = false;
-    _ended = Completer<void>();
   }
 }
 
@@ -1340,8 +1333,9 @@ class TallyCounter {
 
   Future<_Committed> _commitWithRetries(_Call call) async {
     final reading = _refreshShardCount();
-    // Without a read, the increment is given to the plugin when this call returns.
-    if (reading != null) await reading;
+    // Without a read, the increment is given to the plugin when this call returns. One with `once` that is made again does not wait,
+    // because later calls would not wait for it.
+    if (reading != null && (call.ordered == null || call.refusedBy == null)) await reading;
     final plan = _planFor(call);
     final own = call.own;
     if (own != null) _total.incrementPlanned(own, plan);
@@ -1376,7 +1370,6 @@ class TallyCounter {
   /// A refused write can no longer be committed, so another increment elsewhere is safe.
   Future<_Committed> _again(_Call call, TallyPlan plan) async {
     if (plan.generation != null) call.refusedBy = plan.generation;
-    call.ordered?.reopen();
     return _commitWithRetries(call);
   }
 

@@ -705,7 +705,7 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
 
   /** A call with `once`. The next one begins when this one is in the SDK's queue, which keeps the order, or has an outcome. */
   private class OrderedCall(val once: String, val counts: Boolean) {
-    var ended = TaskCompletionSource<Void>()
+    val ended = TaskCompletionSource<Void>()
 
     /** Whether its writes have been in the SDK's queue, so that later calls do not wait. */
     var isQueued = false
@@ -721,13 +721,6 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
 
     fun end() {
       ended.trySetResult(null)
-    }
-
-    /** It is made again: later calls wait for it, as they did at first. */
-    fun reopen() {
-      isQueued = false
-      isSeen = false
-      ended = TaskCompletionSource()
     }
   }
 
@@ -1147,9 +1140,11 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
   }
 
   private fun commitWithRetries(call: Call): Task<Committed> {
-    // Without a read, the increment is in the SDK's queue when this call returns.
-    val read = refreshShardCount() ?: return attempt(call)
-    return read.continueWithTask { attempt(call) }
+    // Without a read, the increment is in the SDK's queue when this call returns. One with `once` that is made again does not wait, because later
+    // calls would not wait for it.
+    val read = refreshShardCount()
+    val waits = read != null && (call.ordered == null || call.refusedBy == null)
+    return if (read != null && waits) read.continueWithTask { attempt(call) } else attempt(call)
   }
 
   private fun attempt(call: Call): Task<Committed> {
@@ -1180,7 +1175,6 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
   /** A refused write can no longer be committed, so another increment elsewhere is safe. */
   private fun again(call: Call, plan: TallyPlan): Task<Committed> {
     if (plan.generation != null) call.refusedBy = plan.generation
-    call.ordered?.reopen()
     return commitWithRetries(call)
   }
 

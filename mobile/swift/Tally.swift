@@ -741,7 +741,7 @@ final class TallyCounter {
 
     /// The amount; 0 of an undo.
     let by: Int64
-    var ended: Signal
+    let ended: Signal
     let answered: Signal
 
     /// Whether its writes have been in the SDK's queue, so that later calls do not wait.
@@ -765,13 +765,6 @@ final class TallyCounter {
     }
 
     var counts: Bool { return by != 0 }
-
-    /// Later calls did not wait for this one. They do from now on.
-    func reopen() {
-      ended = Signal()
-      isQueued = false
-      isSeen = false
-    }
 
     /// It has an outcome.
     func finish() {
@@ -1252,8 +1245,9 @@ final class TallyCounter {
   }
 
   private func commitWithRetries(_ call: Call) async throws -> Committed {
-    // Without a read, an increment for the SDK's queue is there before this call suspends.
-    if let read = refreshShardCount() { await read.wait() }
+    // Without a read, an increment for the SDK's queue is there before this call suspends. One with `once` that is made again does
+    // not wait, because later calls would not wait for it.
+    if let read = refreshShardCount(), call.ordered == nil || call.refusedBy == nil { await read.wait() }
     let plan = planFor(call)
     if let own = call.own { total.incrementPlanned(own, plan) }
     shardCount.writeSent()
@@ -1278,7 +1272,6 @@ final class TallyCounter {
   /// A refused write can no longer be committed, so another increment elsewhere is safe.
   private func again(_ call: Call, _ plan: TallyPlan) async throws -> Committed {
     if let generation = plan.generation { call.refusedBy = generation }
-    if let ordered = call.ordered, ordered.isQueued { ordered.reopen() }
     return try await commitWithRetries(call)
   }
 

@@ -118,6 +118,7 @@ fun main() {
   group("the end of the app", ::restarts)
   group("totals with unsent writes", ::unsent)
   group("increments of the document", ::directly)
+  group("repeated calls", ::repeated)
   group("what is shown of calls", ::shownOfCalls)
   group("taps in any order", ::tapsInAnyOrder)
   group("increments in any order", ::incrementsInAnyOrder)
@@ -507,6 +508,11 @@ private fun otherDevices() {
   scenario("a like of another device is undone", listOf(true, 0L, false), listOf(undone.isSuccessful, here.sum(), here.liked()))
   val gone = here.counter.undo("alice").settled()
   scenario("what another device has undone is undone", listOf(true, 0L, false), listOf(gone.isSuccessful, here.sum(), here.liked()))
+  val renewed = here.counter.increment(1, "alice").settled()
+  here.otherDevice().counter.undo("alice").settled()
+  here.counter.increment(1, "alice").settled()
+  scenario("a like that another device has undone is made anew", listOf(true, 1L, true), listOf(renewed.isSuccessful, here.sum(), here.liked()))
+  here.counter.undo("alice").settled()
   there.counter.increment(1, "alice").settled()
   here.firestore.readFault = Fault.HANG
   here.firestore.cache["${here.path}/tallyEntries/alice"] = null
@@ -620,11 +626,40 @@ private fun directly() {
   read.recover()
   scenario("get beside an unsent increment has the server's total", 3L, got.result.wholeTotal)
 
-  val online = World("views:27").known()
+  val cached = World("views:32", null)
+  cached.otherDevice().counter.increment().settled()
+  cached.known().counter.increment().settled()
+  scenario("what the cache alone knows may be full by now: an increment goes to a shard", 1, cached.shards().size)
+
+  val ended = World("likes:34").read()
+  var total = -1L
+  ended.counter.watch { total = it.wholeTotal }
+  Looper.runAll()
+  ended.firestore.isTerminated = true
+  val after = listOf(ended.counter.increment(), ended.counter.increment(1, "alice")).settled()
+  scenario("after terminate, calls fail, and nothing of them shows", listOf<Any>(0, 0L), listOf(after.count { it.isSuccessful || !it.isComplete }, total))
+
+  val signedOut = World("likes:35")
+  signedOut.fail(Fault.DENY)
+  signedOut.firestore.readFault = Fault.UNAUTHENTICATED
+  val unknown = signedOut.counter.increment(1, "alice").settled()
+  scenario("a look-up without a valid sign-in ends", "counter/unauthenticated", codeOf(unknown))
+
+  val online = World("views:27").read()
   online.firestore.disconnect()
   online.counter.increment().settled()
   scenario("without a network, nothing goes into a transaction", 0, online.firestore.transactions)
   online.recover()
+}
+
+/** Calls that repeat the one before, which has no outcome yet. */
+private fun repeated() {
+  val world = World("likes:33").read()
+  repeat(3) { world.counter.increment(1, "alice") }
+  Looper.runAll()
+  repeat(3) { world.counter.undo("alice") }
+  Looper.runAll()
+  scenario("three likes at once, and three unlikes, make one write each", listOf<Any>(2L, 0, 0L), listOf(world.writes(), world.firestore.refusals, world.sum()))
 }
 
 /** What the heart and the total show of calls that wait. */
@@ -670,7 +705,7 @@ private fun shownOfCalls() {
   queued.recover()
 }
 
-private val RETRIED = Fault.values().filter { it != Fault.DENY } + listOf(null, null)
+private val RETRIED = Fault.values().filter { it != Fault.DENY && it != Fault.UNAUTHENTICATED } + listOf(null, null)
 
 /** Acts 1 to 14 times: a call, a fault, some time, or a connection that is cut or comes back. */
 private fun act(world: World, random: Random, done: MutableList<String>, call: () -> Unit) {

@@ -10,6 +10,9 @@ public enum Fault {
   /** Refused by the rules. */
   DENY(false, Code.PERMISSION_DENIED),
 
+  /** Of a read: the user's sign-in is no longer valid. */
+  UNAUTHENTICATED(false, Code.UNAUTHENTICATED),
+
   /** No answer, and not committed. */
   FAIL(false, Code.UNAVAILABLE),
 

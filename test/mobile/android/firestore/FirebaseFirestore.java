@@ -37,8 +37,11 @@ public class FirebaseFirestore {
   /** What happens to the next commits; null is no fault. */
   public final List<Fault> faults = new ArrayList<>();
 
-  /** What happens to reads in transactions: `FAIL`, or `HANG` for no answer. `DENY`: the rules refuse all reads. */
+  /** What happens to reads in transactions: `FAIL`, `UNAUTHENTICATED`, or `HANG` for no answer. `DENY`: the rules refuse all reads. */
   public Fault readFault;
+
+  /** Then calls throw. */
+  public boolean isTerminated;
 
   /** How many transactions have sent a commit. */
   public int transactions;
@@ -138,6 +141,7 @@ public class FirebaseFirestore {
 
   @NonNull
   public WriteBatch batch() {
+    if (isTerminated) throw new IllegalStateException("The client has already been terminated");
     return new WriteBatch(this);
   }
 
@@ -162,7 +166,8 @@ public class FirebaseFirestore {
       hanging.add(() -> attempt(attempts, function, outcome));
     } catch (FirebaseFirestoreException error) {
       // With more attempts, the SDK makes them as long as the server cannot be reached.
-      if (attempts > 1 && error.getCode() == Code.UNAVAILABLE) hanging.add(() -> attempt(attempts, function, outcome));
+      if (attempts > 1 && error.getCode() == Code.UNAUTHENTICATED) Looper.work(() -> attempt(attempts - 1, function, outcome));
+      else if (attempts > 1 && error.getCode() == Code.UNAVAILABLE) hanging.add(() -> attempt(attempts, function, outcome));
       else outcome.setException(error);
     } catch (Exception error) {
       outcome.setException(error);
@@ -185,7 +190,7 @@ public class FirebaseFirestore {
   DocumentSnapshot lookUp(String path) throws FirebaseFirestoreException {
     if (readFault == Fault.HANG) throw new Unanswered();
     if (readFault == Fault.FAIL || isOffline) throw failure(Code.UNAVAILABLE);
-    if (readFault == Fault.DENY) throw failure(Code.PERMISSION_DENIED);
+    if (readFault != null) throw failure(readFault.code);
     return new DocumentSnapshot(documents.get(path), new SnapshotMetadata(false, false));
   }
 
