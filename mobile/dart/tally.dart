@@ -1333,9 +1333,8 @@ class TallyCounter {
 
   Future<_Committed> _commitWithRetries(_Call call) async {
     final reading = _refreshShardCount();
-    // Without a read, the increment is given to the plugin when this call returns. One with `once` that is made again does not wait,
-    // because later calls would not wait for it.
-    if (reading != null && (call.ordered == null || call.refusedBy == null)) await reading;
+    // Without a wait, the increment is given to the plugin when this call returns.
+    if (reading != null && _dependsOnCount(call)) await reading;
     final plan = _planFor(call);
     final own = call.own;
     if (own != null) _total.incrementPlanned(own, plan);
@@ -1357,6 +1356,12 @@ class TallyCounter {
       if (!isRefused) rethrow;
     }
     return _again(call, plan);
+  }
+
+  /// Not an undo whose shard is known; nor a call with `once` that is made again, because later calls would not wait for it.
+  bool _dependsOnCount(_Call call) {
+    final undone = call.undoneShard ?? TallyPlanner.direct;
+    return call.ordered == null || (call.refusedBy == null && undone == TallyPlanner.direct);
   }
 
   Future<_Committed> _sendAndConfirm(_Call call, TallyPlan plan) async {

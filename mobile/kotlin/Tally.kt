@@ -1140,12 +1140,14 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
   }
 
   private fun commitWithRetries(call: Call): Task<Committed> {
-    // Without a read, the increment is in the SDK's queue when this call returns. One with `once` that is made again does not wait, because later
-    // calls would not wait for it.
+    // Without a wait, the increment is in the SDK's queue when this call returns.
     val read = refreshShardCount()
-    val waits = read != null && (call.ordered == null || call.refusedBy == null)
-    return if (read != null && waits) read.continueWithTask { attempt(call) } else attempt(call)
+    return if (read != null && dependsOnCount(call)) read.continueWithTask { attempt(call) } else attempt(call)
   }
+
+  /** Not an undo whose shard is known; nor a call with `once` that is made again, because later calls would not wait for it. */
+  private fun dependsOnCount(call: Call): Boolean =
+    call.ordered == null || (call.refusedBy == null && (call.undoneShard ?: TallyPlanner.DIRECT) == TallyPlanner.DIRECT)
 
   private fun attempt(call: Call): Task<Committed> {
     val plan = planFor(call)

@@ -1245,9 +1245,8 @@ final class TallyCounter {
   }
 
   private func commitWithRetries(_ call: Call) async throws -> Committed {
-    // Without a read, an increment for the SDK's queue is there before this call suspends. One with `once` that is made again does
-    // not wait, because later calls would not wait for it.
-    if let read = refreshShardCount(), call.ordered == nil || call.refusedBy == nil { await read.wait() }
+    // Without a wait, an increment for the SDK's queue is there before this call suspends.
+    if let read = refreshShardCount(), dependsOnCount(call) { await read.wait() }
     let plan = planFor(call)
     if let own = call.own { total.incrementPlanned(own, plan) }
     shardCount.writeSent()
@@ -1267,6 +1266,12 @@ final class TallyCounter {
     // because the later one was committed before the look-up.
     if isSuperseded(call.ordered) { return Committed(plan: plan, countedBefore: true, at: nil) }
     return try await again(call, plan)
+  }
+
+  /// Not an undo whose shard is known; nor a call with `once` that is made again, because later calls would not wait for it.
+  private func dependsOnCount(_ call: Call) -> Bool {
+    let undone = call.undoneShard ?? TallyPlanner.direct
+    return call.ordered == nil || (call.refusedBy == nil && undone == TallyPlanner.direct)
   }
 
   /// A refused write can no longer be committed, so another increment elsewhere is safe.
