@@ -66,7 +66,7 @@ export function build(language: Language, folder: string): Command {
  * Compiles the whole of Tally.swift in each mode of the language, and runs it, against declarations of ours of the SDK (`swift/`).
  *
  * @param folder an empty folder for what is built
- * @throws MissingToolchain; Error if the client does not compile, or does not what it must, with what the script says
+ * @throws MissingToolchain; Error if the client does not compile, or a run fails; the message is what the script says
  */
 export function checkSwiftClient(folder: string): void {
   // The first that knows the modes of a new project of Xcode 26.

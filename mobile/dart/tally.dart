@@ -102,12 +102,17 @@ class TallyPlan {
   final String? group;
 }
 
-/// Where the next increment goes by the counter document: the generation that it joins there, and how many that still takes;
-/// none if it goes to a shard. `shards` is how many a crowd needs that has filled the generation.
+/// Where the next increment goes, by the counter document.
 class TallyTarget {
   const TallyTarget(this.generation, this.room, this.shards);
+
+  /// The generation that the increment joins; null for a shard.
   final int? generation;
+
+  /// How many more increments that generation takes.
   final int room;
+
+  /// How many shards the crowd that filled the generation needs.
   final double shards;
 }
 
@@ -221,12 +226,12 @@ abstract final class TallyPlanner {
     return nonce;
   }
 
-  /// Where the next increment goes, by the field `direct` of the counter document. docs/data-model.md (In the counter
-  /// document) has the rules.
+  /// Where the next increment goes, by the field `direct` of the counter document. docs/data-model.md (In the counter document) has the
+  /// rules.
   ///
-  /// [isOpen] is whether it is open, or there is no document; [size] how many marks the generation has; [millis] from the
-  /// last write of the generation before to that of this one, by the server's clock: since the epoch, if none is before it;
-  /// -1 if a write of either has no time yet.
+  /// [isOpen]: whether the document accepts direct increments; true if it does not exist. [size]: how many marks the generation has.
+  /// [millis]: the time between the last writes of the previous and of this generation; without a previous one, since the epoch; -1 if a
+  /// write has no time yet.
   static TallyTarget directTarget(bool isOpen, int generation, int size, int millis) {
     if (!isOpen) {
       return TallyTarget(null, 0, 1.0);
@@ -360,11 +365,10 @@ abstract final class TallyPlanner {
     return isDirect ? 'retry' : 'refused';
   }
 
-  /// Whether an increment first goes into a transaction: if that is refused as contended, another shard is next. All others go
-  /// only to the SDK's queue, which keeps them on disk: every increment while the server has not answered for ten seconds,
-  /// increments with `once`, and increments of a watched counter that is not contended.
+  /// Whether an increment on a shard is first tried in a transaction. If that is refused as contended, it goes to another shard. Direct
+  /// increments never are, nor is any increment while the device is offline: the caller checks both.
   ///
-  /// [sinceAnswerMillis] is since the last answer of the server.
+  /// [sinceAnswerMillis]: the time since the last answer of the server.
   static bool usesTransaction(bool hasOnce, bool isWatched, bool isContended, int sinceAnswerMillis) {
     final isOnline = sinceAnswerMillis < onlineMillis;
     return !hasOnce && isOnline && (isContended || !isWatched);
@@ -550,7 +554,7 @@ class TallyTotal {
     return made;
   }
 
-  /// It is planned, perhaps anew: then the document has refused it, and a total that showed it as pending lacks it.
+  /// The increment has a plan. If it had one before, that one was refused, so the published total no longer includes the increment.
   void incrementPlanned(TallyOwnIncrement made, TallyPlan plan) {
     if (made.isMarked) {
       _published -= made.by;
@@ -644,11 +648,11 @@ class TallyException implements Exception {
   String toString() => '$code: $message';
 }
 
-/// A total and the instant for which it is exact.
+/// A total. Its shards are summed up to `asOf`.
 class TallySnapshot {
   const TallySnapshot(this.total, this.asOf, this.pending, this.fromCache, this.rate);
 
-  /// The sum of all increments committed at or before [asOf], and those in the counter document; a watch adds this client's own.
+  /// The sum of the shards up to `asOf`, plus all direct increments. In a watch also this client's unsent and unpublished increments.
   final double total;
 
   /// `null` without a published total.
@@ -663,7 +667,8 @@ class TallySnapshot {
   /// Writes per second, averaged over some seconds.
   final double rate;
 
-  /// The total, rounded. It is whole unless a server writes fractions. 0 if the total is not finite.
+  /// The total, rounded. It is whole unless a server writes fractions. NaN and infinity are 0; a total that is too large is the nearest
+  /// `int`.
   int get wholeTotal => total.isFinite ? total.round() : 0;
 
   @override
@@ -684,13 +689,14 @@ class _OrderedCall {
   _OrderedCall(this.once, this.counts);
   final String once;
   final bool counts;
-  final Completer<void> _ended = Completer<void>();
+  final Completer<void> _nextAllowed = Completer<void>();
 
   /// Whether its commit was given to the plugin, and whether that has an answer.
   bool isQueued = false;
   bool isAnswered = false;
 
-  /// Whether the SDK has shown them from its queue. From then on, it shows whether the user who is signed in has them there.
+  /// Whether a listener has shown this call's writes. From then on the listener's state is shown: after a sign-out it is that of the next
+  /// user.
   bool isSeen = false;
 
   /// Whether watches of the total show its increment.
@@ -699,28 +705,30 @@ class _OrderedCall {
   /// Until it has an outcome.
   _Pending? pending;
 
-  bool hasEnded() => _ended.isCompleted;
+  bool isNextAllowed() => _nextAllowed.isCompleted;
 
-  Future<void> untilEnded() => _ended.future;
+  Future<void> untilNextAllowed() => _nextAllowed.future;
 
-  void end() {
-    if (!_ended.isCompleted) _ended.complete();
+  void allowNext() {
+    if (!_nextAllowed.isCompleted) _nextAllowed.complete();
   }
 }
 
 class _Pending {
   const _Pending(this.by, this.outcome);
 
-  /// 0 of an undo.
+  /// 0 for an undo.
   final int by;
   final Future<void> outcome;
 }
 
-/// One increment, from its first step to its outcome. Of an undo: the shard that the entry names.
+/// One increment, from its first step to its outcome.
 class _Call {
   _Call(this.by, this.ordered, this.undoneShard, this.isShown);
   final int by;
   final _OrderedCall? ordered;
+
+  /// For an undo, the shard that the entry names; else `null`.
   final String? undoneShard;
 
   /// Whether watches show it before a total includes it.
@@ -787,8 +795,9 @@ class _Listener {
   }
 }
 
-/// One counter. Calls of [TallyCounter.of] for the same counter return the same object, which is kept as long as the app
-/// runs.
+/// One counter. Calls of [TallyCounter.of] for the same counter return the same object, which is kept as long as the app runs.
+///
+/// Await all increments and remove all watches before `terminate`: an increment that is still open never ends. A later call fails.
 ///
 /// For Android, iOS, macOS and the web. Not for Windows, where cloud_firestore does not report that a transaction has failed, so that
 /// calls would never end; nor for Linux, which cloud_firestore does not serve.
@@ -817,10 +826,10 @@ class TallyCounter {
   /// Whether the last document is one that the server has sent to a watch.
   bool _isLive = false;
 
-  /// Where the next increment goes, by the document as it was read last; none before.
+  /// The target of the next increment, as of the last read of the document; `null` before the first read and after one that failed.
   TallyTarget? _target;
 
-  /// How many it still takes, less those of this client since.
+  /// `room` of that target, minus this client's increments since.
   int _room = 0;
 
   /// Whether that document is missing, so that an increment creates it.
@@ -865,31 +874,34 @@ class TallyCounter {
     return known.putIfAbsent(path, () => TallyCounter._(firestore, id, path));
   }
 
-  /// Adds [by]. Completes when the server has acknowledged the increment; offline, when the device is online again. With a
-  /// [once], the user's uid, the counter counts it once, and the call succeeds if it counts already. Calls with the same `once` take
-  /// effect in their order, without a wait between them.
+  /// Adds [by]. Completes when the server has acknowledged the increment; offline, when the device is online again. With a [once], the
+  /// user's uid, the counter counts it once, and the call succeeds if it counts already.
   ///
-  /// While the counter is calm, the increment is a write of the counter document, which then has it in its total. Otherwise it is a
-  /// write of a shard, which the functions publish.
+  /// While the counter is calm, the increment is a write of the counter document, which then has it in its total. Otherwise it is a write
+  /// of a shard, which the functions publish. While neither a watch is live nor the server has answered this client about this counter
+  /// within 10 seconds, an increment goes to a shard, which accepts a late write.
   ///
-  /// Cost: 1 write; with `once` 2 writes, and 2 reads by the rules. The first increment reads the counter document (1 read,
-  /// awaited for eight seconds at most). So do the first after two minutes and one in 20 (1 read, awaited for a second at
-  /// most), unless a watch is up to date. A write that is refused or contended costs 1 read more, 2 with `once`. In a
-  /// watched counter, an increment that is sent while others contend costs 1 read more.
+  /// Calls with the same `once` take effect in the order of the calls.
   ///
-  /// An increment that need not read the counter document is given to the plugin before this call returns. The read is not awaited while
-  /// the device is taken to be offline: nothing tells that in Flutter without another plugin, so it is after a read that has been without
-  /// an answer for longer than the wait, until the server answers. So the first increment offline waits, later ones do not.
+  /// Cost: 1 write; with `once` 2 writes, and 2 reads by the rules. The first increment reads the counter document (1 read, awaited for
+  /// eight seconds at most). So do the first after two minutes and one in 20 (1 read, awaited for a second at most), unless a watch is up
+  /// to date. Without a network none is awaited. A write that is refused or contended costs 1 read more, 2 with `once`. In a watched
+  /// counter, an increment that is sent while others contend costs 1 read more.
   ///
-  /// Increments in the counter document, those with `once`, those of a watched counter that is not contended, and all while the server
-  /// has not answered anything for 10 seconds go to the SDK's queue, which repeats a contended write on the same document. The queue keeps
-  /// them on disk, so an app that is offline or killed does not lose them. (In a browser, Flutter's queue is in memory. On Android, the
-  /// plugin keeps a thread for each write in the queue.) Others go into a transaction. If that is refused as contended, they go to another
-  /// shard; if it ends without an answer, to the queue, too.
+  /// An increment first awaits the read of the counter document, if it makes one. An increment that awaits no read is given to the
+  /// plugin before this call returns. Without another plugin, Flutter does not tell that there is no network: the device is taken to be
+  /// offline after a read that has been without an answer for longer than the wait, until the server answers. So the first increment
+  /// offline waits; later ones do not.
+  ///
+  /// The SDK's queue sends direct increments, those with `once`, those of a watched counter that is not contended, and all while the
+  /// device is offline or the server has not answered for 10 seconds: the queue keeps them on disk, so an app that is killed does not
+  /// lose them, and repeats a contended write on the same document. The others are tried in a transaction first. If that is refused as
+  /// contended, they go to another shard; if it ends without an answer, to the queue. (In a browser, Flutter's queue is in memory. On
+  /// Android, the plugin keeps a thread for each write in the queue.)
   ///
   /// Throws a [TallyException] with `counter/invalid-amount`, `counter/invalid-once` or `counter/permission-denied`. An amount beyond
-  /// ±2147483647 (in a browser ±2⁵³) is invalid, because the plugin does not send it exactly. Firestore's `unauthenticated` and
-  /// other lasting errors may come from the read that follows a refusal; then it is open whether the increment counts.
+  /// ±2147483647 (in a browser ±2⁵³) is invalid, because the plugin does not send it exactly. Firestore's `unauthenticated` and other
+  /// lasting errors may come from the read that follows a refusal; then it is open whether the increment counts.
   Future<void> increment({int by = 1, String? once}) async {
     _requireAmount(by);
     if (once == null) {
@@ -905,8 +917,8 @@ class TallyCounter {
   /// Cost: 1 read unless the entry is in the cache; if it does not count, 1 more; if it does, 1 write and 1 delete, and 2 reads by the
   /// rules. If the rules refuse it, 3 reads more for each of up to two other attempts.
   ///
-  /// Throws a [TallyException] with `counter/invalid-once` or `counter/permission-denied`; Firestore's `unavailable` if the
-  /// device is offline and the entry is not in its cache.
+  /// Throws a [TallyException] with `counter/invalid-once` or `counter/permission-denied`; Firestore's `unavailable` if the device is
+  /// offline and the entry is not in its cache.
   Future<void> undo({required String once}) async {
     _requireName('once', once);
     await _ordered(once, 0, _undo);
@@ -927,7 +939,7 @@ class TallyCounter {
         }
       }
       // Before a read that may last until the device is online.
-      call.end();
+      call.allowNext();
       // The cache was out of date: another device, or an undo that was pending, has undone the increment or made it again.
       found = await _readFromServer(entry, true);
       if (found == null || !found.exists || _isSuperseded(call)) return;
@@ -950,8 +962,8 @@ class TallyCounter {
     return _Call(-by, call, shard, isShown);
   }
 
-  /// Makes a call with `once` when those before have ended. One that repeats the last one shares its outcome, because the cache would
-  /// show both. [by] is 0 of an undo.
+  /// Makes a call with `once` when the one before allows it. One that repeats the last one shares its outcome, because the cache would
+  /// show both. [by] is 0 for an undo.
   Future<void> _ordered(String once, int by, Future<void> Function(_OrderedCall call, _OrderedCall? before) make) {
     final before = _calls[once];
     final pending = before?.pending;
@@ -970,12 +982,12 @@ class TallyCounter {
     Future<void> Function(_OrderedCall call, _OrderedCall? before) make,
   ) async {
     try {
-      if (before != null && !before.hasEnded()) await before.untilEnded();
+      if (before != null && !before.isNextAllowed()) await before.untilNextAllowed();
       if (before != null && before.isQueued && !before.isAnswered) await _untilCached(before);
       await make(call, before);
     } finally {
       call.pending = null;
-      call.end();
+      call.allowNext();
       _showEntries();
     }
   }
@@ -1017,8 +1029,9 @@ class TallyCounter {
     return (await _entryOf(once).get()).exists;
   }
 
-  /// Watches whether an increment with this `once` counts, once that is known, with this client's own changes at once. A stream has
-  /// one listener; keep it outside of `build`, as that of [watch]. Cost: 1 read, and 1 per change.
+  /// Watches whether an increment with this `once` counts, once that is known, with this client's own changes at once. A stream has one
+  /// listener; keep it outside of `build`, as that of [watch]. Cost: 1 read, and 1 per change. The watch ends when the subscription is
+  /// cancelled.
   Stream<bool> onIncremented({required String once}) {
     _requireName('once', once);
     final entry = _entryOf(once);
@@ -1088,7 +1101,7 @@ class TallyCounter {
     }
   }
 
-  /// Reads the published total. Cost: 1 read; 2 while this client's own increments of the document have no answer.
+  /// Reads the published total. Cost: 1 read; 2 while this client's increments of the document are unsent.
   Future<TallySnapshot> get() async {
     final document = await _firestore.doc(path).get();
     if (!document.metadata.isFromCache) _answered();
@@ -1104,15 +1117,17 @@ class TallyCounter {
     }
   }
 
-  /// Watches the total: each published one, about one a second at most, and at once increments of this client, which every
-  /// total includes exactly once. Increments of your own batches, of other devices and from before the app was restarted
-  /// show when they are published. A stream has one listener; call again for another. After an error it has no more events.
+  /// Watches the total: each published one, about one a second at most, and at once increments of this client, which every total includes
+  /// exactly once. Increments of your own batches, of other devices and from before the app was restarted show when they are published. A
+  /// stream has one listener; call again for another. The watch ends when the subscription is cancelled. After an error it has no more
+  /// events.
   ///
   /// Keep the stream outside of `build`, in a field of a `State`: `StreamBuilder(stream: counter.watch(), …)` in `build` would listen
   /// anew, and pay for a read, each time the widget is built.
   ///
-  /// Cost: 1 read per published total. An increment's time is read from the cache, and from the server (1 read) if the
-  /// cache has lost it or was never given it: where persistence is disabled, and after a transaction.
+  /// Cost: 1 read per change of the counter document, and 1 at the start. A published total is a change, and so is a direct increment of
+  /// any client, which costs each watcher a read. The time of an increment on a shard is read from the cache, and from the server (1
+  /// read) if the cache has lost it or was never given it: where persistence is disabled, and after a transaction.
   Stream<TallySnapshot> watch() {
     TallySnapshot? published;
     TallySnapshot? last;
@@ -1164,7 +1179,7 @@ class TallyCounter {
     return totals.stream;
   }
 
-  /// Not if the SDK has added this client's increments to a document that it does not have.
+  /// Whether the SDK knows the whole document. If not, it shows only this client's unsent fields.
   static bool _isWhole(Map<String, dynamic>? fields) {
     final direct = _mapOf(fields?['direct']);
     return direct == null || direct['open'] != null;
@@ -1327,7 +1342,7 @@ class TallyCounter {
     if (own != null) _showAll();
     final sentAt = _now();
     final outcome = _commitWithRetries(call);
-    if (own != null) unawaited(_settle(own, outcome, sentAt));
+    if (own != null) unawaited(_showUntilIncluded(own, outcome, sentAt));
     return outcome;
   }
 
@@ -1358,7 +1373,8 @@ class TallyCounter {
     return _again(call, plan);
   }
 
-  /// Not an undo whose shard is known; nor a call with `once` that is made again, because later calls would not wait for it.
+  /// Whether the plan depends on the shard count. An undo with a known shard does not. A call with `once` that is made again does not
+  /// wait either: later calls would not wait for it.
   bool _dependsOnCount(_Call call) {
     final undone = call.undoneShard ?? TallyPlanner.direct;
     return call.ordered == null || (call.refusedBy == null && undone == TallyPlanner.direct);
@@ -1443,7 +1459,7 @@ class TallyCounter {
     final committed = batch.commit();
     ordered?.isAnswered = false;
     ordered?.isQueued = true;
-    ordered?.end();
+    ordered?.allowNext();
     try {
       await committed;
     } catch (_) {
@@ -1622,7 +1638,7 @@ class TallyCounter {
   }
 
   /// Shows an increment in the watches until a total includes it.
-  Future<void> _settle(TallyOwnIncrement own, Future<_Committed> outcome, int sentAt) async {
+  Future<void> _showUntilIncluded(TallyOwnIncrement own, Future<_Committed> outcome, int sentAt) async {
     var at = 0;
     try {
       at = await _instantOf(await outcome);

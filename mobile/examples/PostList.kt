@@ -37,8 +37,8 @@ private fun PostRow(post: Post, uid: String) {
 
   // Runs once per post and user, not at each composition; onDispose when the row leaves the screen.
   DisposableEffect(likes, uid) {
-    val totals = likes.watch { total = it.wholeTotal }
-    val own = likes.onIncremented(uid) { isLiked = it }
+    val totals = likes.watch(onError = { hasFailed = true }) { total = it.wholeTotal }
+    val own = likes.onIncremented(uid, onError = { hasFailed = true }) { isLiked = it }
     onDispose {
       totals.remove()
       own.remove()

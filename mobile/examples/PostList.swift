@@ -23,23 +23,19 @@ private struct PostRow: View {
   let post: Post
   let uid: String
   @StateObject private var likes = PostLikes()
-  @State private var hasFailed = false
 
   var body: some View {
     HStack {
       Text(post.title)
       Spacer()
       Button("\(likes.isLiked == true ? "♥" : "♡") \(likes.total.map { "\($0)" } ?? "")") {
-        hasFailed = false
-        Task {
-          do { try await likes.toggle() } catch { hasFailed = true }
-        }
+        Task { await likes.toggle() }
       }
       .disabled(likes.isLiked == nil)
-      .foregroundStyle(hasFailed ? .red : .primary)
+      .foregroundStyle(likes.hasFailed ? .red : .primary)
     }
     // Not in `body`, which runs at every change.
-    .onAppear { try? likes.start(post.id, uid) }
+    .onAppear { likes.start(post.id, uid) }
     .onDisappear { likes.stop() }
   }
 }
@@ -49,18 +45,27 @@ private struct PostRow: View {
 private final class PostLikes: ObservableObject {
   @Published private(set) var total: Int?
   @Published private(set) var isLiked: Bool?
+  @Published private(set) var hasFailed = false
   private var counter: TallyCounter?
   private var uid = ""
   private var totals: TallyWatch?
   private var own: TallyEntryWatch?
 
-  func start(_ post: String, _ uid: String) throws {
+  func start(_ post: String, _ uid: String) {
     stop()
-    let counter = try TallyCounter.of(Firestore.firestore(), "likes:" + post)
-    self.counter = counter
-    self.uid = uid
-    totals = counter.watch { [weak self] read in self?.total = read.wholeTotal }
-    own = try counter.onIncremented(once: uid) { [weak self] counts in self?.isLiked = counts }
+    do {
+      let counter = try TallyCounter.of(Firestore.firestore(), "likes:" + post)
+      self.counter = counter
+      self.uid = uid
+      totals = counter.watch(onError: { [weak self] _ in self?.hasFailed = true }) { [weak self] read in
+        self?.total = read.wholeTotal
+      }
+      own = try counter.onIncremented(once: uid, onError: { [weak self] _ in self?.hasFailed = true }) { [weak self] counts in
+        self?.isLiked = counts
+      }
+    } catch {
+      hasFailed = true
+    }
   }
 
   func stop() {
@@ -68,12 +73,17 @@ private final class PostLikes: ObservableObject {
     own?.remove()
   }
 
-  /// Throws if the rules refuse it. Offline, it returns when the device is online again.
-  func toggle() async throws {
-    if isLiked == true {
-      try await counter?.undo(once: uid)
-    } else {
-      try await counter?.increment(once: uid)
+  /// Offline, it returns when the device is online again.
+  func toggle() async {
+    hasFailed = false
+    do {
+      if isLiked == true {
+        try await counter?.undo(once: uid)
+      } else {
+        try await counter?.increment(once: uid)
+      }
+    } catch {
+      hasFailed = true
     }
   }
 }

@@ -51,8 +51,9 @@ class _PostRowState extends State<PostRow> {
   @override
   void initState() {
     super.initState();
-    _watches.add(likes.watch().listen((read) => setState(() => _total = read.wholeTotal)));
-    _watches.add(likes.onIncremented(once: widget.uid).listen((counts) => setState(() => _isLiked = counts)));
+    final own = likes.onIncremented(once: widget.uid);
+    _watches.add(likes.watch().listen((read) => setState(() => _total = read.wholeTotal), onError: _failed));
+    _watches.add(own.listen((counts) => setState(() => _isLiked = counts), onError: _failed));
   }
 
   @override
@@ -63,15 +64,17 @@ class _PostRowState extends State<PostRow> {
     super.dispose();
   }
 
+  void _failed(Object error) {
+    // The row may have left the screen.
+    if (mounted) setState(() => _hasFailed = true);
+  }
+
   Future<void> _toggle() async {
     setState(() => _hasFailed = false);
     try {
       await (_isLiked == true ? likes.undo(once: widget.uid) : likes.increment(once: widget.uid));
-    } catch (_) {
-      // The row may have left the screen.
-      if (mounted) {
-        setState(() => _hasFailed = true);
-      }
+    } catch (error) {
+      _failed(error);
     }
   }
 

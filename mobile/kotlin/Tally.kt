@@ -85,8 +85,11 @@ class TallyPlan(
 )
 
 /**
- * Where the next increment goes by the counter document: the generation that it joins there, and how many that still takes; none if it goes
- * to a shard. `shards` is how many a crowd needs that has filled the generation.
+ * Where the next increment goes, by the counter document.
+ *
+ * @param generation the generation that the increment joins; null for a shard
+ * @param room how many more increments that generation takes
+ * @param shards how many shards the crowd that filled the generation needs
  */
 class TallyTarget(val generation: Long?, val room: Long, val shards: Double)
 
@@ -206,10 +209,10 @@ object TallyPlanner {
   /**
    * Where the next increment goes, by the field `direct` of the counter document. docs/data-model.md (In the counter document) has the rules.
    *
-   * @param isOpen whether it is open, or there is no document
+   * @param isOpen whether the document accepts direct increments; true if it does not exist
    * @param size how many marks the generation has
-   * @param millis from the last write of the generation before to that of this one, by the server's clock; since the epoch, if none is before
-   *   it; -1 if a write of either has no time yet
+   * @param millis the time between the last writes of the previous and of this generation; without a previous one, since the epoch; -1 if a
+   *   write has no time yet
    */
   fun directTarget(isOpen: Boolean, generation: Long, size: Long, millis: Long): TallyTarget {
     if (!isOpen) {
@@ -357,11 +360,10 @@ object TallyPlanner {
   }
 
   /**
-   * Whether an increment first goes into a transaction: if that is refused as contended, another shard is next. All others go
-   * only to the SDK's queue, which keeps them on disk: every increment while the server has not answered for ten seconds,
-   * increments with `once`, and increments of a watched counter that is not contended.
+   * Whether an increment on a shard is first tried in a transaction. If that is refused as contended, it goes to another shard. Direct
+   * increments never are, nor is any increment while the device is offline: the caller checks both.
    *
-   * @param sinceAnswerMillis since the last answer of the server
+   * @param sinceAnswerMillis the time since the last answer of the server
    */
   fun usesTransaction(hasOnce: Boolean, isWatched: Boolean, isContended: Boolean, sinceAnswerMillis: Long): Boolean {
     val isOnline = sinceAnswerMillis < ONLINE_MILLIS
@@ -561,7 +563,7 @@ class TallyTotal {
     return made
   }
 
-  /** It is planned, perhaps anew: then the document has refused it, and a total that showed it as pending lacks it. */
+  /** The increment has a plan. If it had one before, that one was refused, so the published total no longer includes the increment. */
   fun incrementPlanned(made: TallyOwnIncrement, plan: TallyPlan) {
     if (made.isMarked) {
       published -= made.by
@@ -650,9 +652,9 @@ class TallyTotal {
 /** Why a call failed. Firestore's own errors are passed on unchanged. */
 class TallyException(val code: String, message: String, cause: Throwable? = null) : Exception("$code: $message", cause)
 
-/** A total and the instant for which it is exact. */
+/** A total. Its shards are summed up to `asOf`. */
 data class TallySnapshot(
-  /** The sum of all increments committed at or before `asOf`; a watch adds this client's own. */
+  /** The sum of the shards up to `asOf`, plus all direct increments. In a watch also this client's unsent and unpublished increments. */
   val total: Double,
   /** `null` without a published total. */
   val asOf: Timestamp?,
@@ -663,7 +665,7 @@ data class TallySnapshot(
   /** Writes per second, averaged over some seconds. */
   val rate: Double
 ) {
-  /** The total, rounded. It is whole unless a server writes fractions. */
+  /** The total, rounded. It is whole unless a server writes fractions. NaN is 0; a total that is too large is the nearest `Long`. */
   val wholeTotal: Long
     get() = Math.round(total)
 }
@@ -671,6 +673,8 @@ data class TallySnapshot(
 /**
  * One counter. Calls of [of] for the same counter return the same object, which is kept as long as the process. Call it on the main thread,
  * where it also calls back.
+ *
+ * Await all increments and remove all watches before `terminate`: an increment that is still open never ends. A later call fails.
  */
 class TallyCounter private constructor(private val firestore: FirebaseFirestore, val id: String, val path: String) {
   private val clock = { System.currentTimeMillis() }
@@ -688,10 +692,10 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
   /** Whether the last document is one that the server has sent to a watch. */
   private var isLive = false
 
-  /** Where the next increment goes, by the document as it was read last; none before. */
+  /** The target of the next increment, as of the last read of the document; `null` before the first read and after one that failed. */
   private var target: TallyTarget? = null
 
-  /** How many it still takes, less those of this client since. */
+  /** `room` of that target, minus this client's increments since. */
   private var room = 0L
 
   /** Whether that document is missing, so that an increment creates it. */
@@ -705,12 +709,15 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
 
   /** A call with `once`. The next one begins when this one is in the SDK's queue, which keeps the order, or has an outcome. */
   private class OrderedCall(val once: String, val counts: Boolean) {
-    val ended = TaskCompletionSource<Void>()
+    val nextAllowed = TaskCompletionSource<Void>()
 
     /** Whether its writes have been in the SDK's queue, so that later calls do not wait. */
     var isQueued = false
 
-    /** Whether the SDK has shown them from its queue. From then on, it shows whether the user who is signed in has them there. */
+    /**
+     * Whether a listener has shown this call's writes. From then on the listener's state is shown: after a sign-out it is that of the next
+     * user.
+     */
     var isSeen = false
 
     /** Whether watches of the total show its increment. */
@@ -719,17 +726,18 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
     /** Until it has an outcome. */
     var pending: Pending? = null
 
-    fun end() {
-      ended.trySetResult(null)
+    fun allowNext() {
+      nextAllowed.trySetResult(null)
     }
   }
 
-  /** @param by the amount; 0 of an undo */
+  /** @param by the amount; 0 for an undo */
   private class Pending(val by: Long, val outcome: Task<Void>)
 
   /**
-   * One increment, from its first step to its outcome. Of an undo: the shard that the entry names.
+   * One increment, from its first step to its outcome.
    *
+   * @param undoneShard for an undo, the shard that the entry names; else `null`
    * @param isShown whether watches show it before a total includes it
    */
   private class Call(val by: Long, val ordered: OrderedCall?, val undoneShard: String?, val isShown: Boolean = true) {
@@ -787,19 +795,26 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
   }
 
   /**
-   * Adds `by`. The task ends when the server has acknowledged the increment; offline, when the device is online again. With a
-   * `once`, the user's uid, the counter counts it once, and the call succeeds if it counts already.
+   * Adds `by`. The task ends when the server has acknowledged the increment; offline, when the device is online again. With a `once`, the
+   * user's uid, the counter counts it once, and the call succeeds if it counts already.
    *
-   * Cost: 1 write; with `once` 2 writes, and 2 reads by the rules. The first increment reads the counter document (1 read,
-   * awaited for eight seconds at most). So do the first after two minutes and one in 20 (1 read, awaited for a second at most),
-   * unless a watch has delivered a total. A write that is refused or contended costs 1 read more, 2 with `once`. In a watched
-   * counter, an increment that is sent while others contend costs 1 read more.
+   * While the counter is calm, the increment is a write of the counter document, which then has it in its total. Otherwise it is a write of a
+   * shard, which the functions publish. While neither a watch is live nor the server has answered this client about this counter within 10
+   * seconds, an increment goes to a shard, which accepts a late write.
    *
-   * An increment first awaits the read of the counter document, if it makes one. Then, unlike on the web, it goes to the SDK's
-   * queue if the server has not answered anything for 10 seconds: the queue keeps it on disk, so an app that is offline or
-   * killed does not lose it. Else it goes into a transaction, and if that is refused as contended, to another shard. Increments
-   * with `once`, and those of a watched counter that is not contended, always go to the queue, which repeats a contended write on
-   * the same shard.
+   * Calls with the same `once` take effect in the order of the calls.
+   *
+   * Cost: 1 write; with `once` 2 writes, and 2 reads by the rules. The first increment reads the counter document (1 read, awaited for eight
+   * seconds at most). So do the first after two minutes and one in 20 (1 read, awaited for a second at most), unless a watch is up to date.
+   * Without a network none is awaited. A write that is refused or contended costs 1 read more, 2 with `once`. In a watched counter, an
+   * increment that is sent while others contend costs 1 read more.
+   *
+   * An increment first awaits the read of the counter document, if it makes one.
+   *
+   * The SDK's queue sends direct increments, those with `once`, those of a watched counter that is not contended, and all while the device is
+   * offline or the server has not answered for 10 seconds: the queue keeps them on disk, so an app that is killed does not lose them, and
+   * repeats a contended write on the same document. The others are tried in a transaction first. If that is refused as contended, they go to
+   * another shard; if it ends without an answer, to the queue.
    *
    * @throws TallyException `counter/invalid-amount`, `counter/invalid-once`; the task fails with `counter/permission-denied`
    */
@@ -814,10 +829,11 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
   /**
    * Undoes an increment with `once`. Succeeds if it does not count.
    *
-   * Cost: 1 read; if it counts, 1 write and 1 delete more, and 2 reads by the rules.
+   * Cost: 1 read unless the entry is in the cache; if it does not count, 1 more; if it does, 1 write and 1 delete, and 2 reads by the rules.
+   * If the rules refuse it, 3 reads more for each of up to two other attempts.
    *
-   * @throws TallyException `counter/invalid-once`; the task fails with `counter/permission-denied`, and with Firestore's
-   *   `unavailable` if the device is offline and the entry is not in its cache
+   * @throws TallyException `counter/invalid-once`; the task fails with `counter/permission-denied`, and with Firestore's `unavailable` if the
+   *   device is offline and the entry is not in its cache
    */
   fun undo(once: String): Task<Void> {
     requireMainThread()
@@ -836,7 +852,7 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
   /** The cache was out of date: another device has undone the increment or made it again. */
   private fun undoOnServer(call: OrderedCall, attempt: Int): Task<Void> {
     // Before a read that may last until the device is online.
-    call.end()
+    call.allowNext()
     return readFromServer(entryOf(call.once), Int.MAX_VALUE).onSuccessTask { read ->
       val entry = read.get()
       if (entry != null && entry.exists() && !isSuperseded(call)) undoEntry(call, entry, true, attempt + 1)
@@ -856,9 +872,10 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
   }
 
   /**
-   * Makes a call with `once` when those before have ended. One that repeats the last one shares its outcome, because the cache would show both.
+   * Makes a call with `once` when the one before allows it. One that repeats the last one shares its outcome, because the cache would show
+   * both.
    *
-   * @param by 0 of an undo
+   * @param by 0 for an undo
    */
   private fun ordered(once: String, by: Long, make: (OrderedCall, before: OrderedCall?) -> Task<Void>): Task<Void> {
     val before = calls[once]
@@ -867,12 +884,12 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
     val call = OrderedCall(once, by != 0L)
     calls[once] = call
     val made =
-      if (before == null || before.ended.task.isComplete) taskOf { make(call, before) }
-      else before.ended.task.continueWithTask { taskOf { make(call, before) } }
+      if (before == null || before.nextAllowed.task.isComplete) taskOf { make(call, before) }
+      else before.nextAllowed.task.continueWithTask { taskOf { make(call, before) } }
     val outcome =
       made.continueWithTask { done ->
         call.pending = null
-        call.end()
+        call.allowNext()
         showEntries()
         done
       }
@@ -921,8 +938,8 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
   }
 
   /**
-   * Watches whether an increment with this `once` counts, once that is known, with this client's own changes at once. Cost: 1 read, and 1
-   * per change.
+   * Watches whether an increment with this `once` counts, once that is known, with this client's own changes at once. Cost: 1 read, and 1 per
+   * change. The watch ends with `remove()`.
    */
   fun onIncremented(
     once: String,
@@ -975,7 +992,7 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
     entryViews.toList().forEach { view -> if (view in entryViews) view() }
   }
 
-  /** Reads the published total. Cost: 1 read; 2 while this client's own increments of the document have no answer. */
+  /** Reads the published total. Cost: 1 read; 2 while this client's increments of the document are unsent. */
   fun get(): Task<TallySnapshot> {
     requireMainThread()
     return firestore.document(path).get().onSuccessTask { document ->
@@ -993,12 +1010,13 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
   }
 
   /**
-   * Watches the total: calls `next` with each published one, about once a second at most, and at once for increments of this
-   * client, which every total includes exactly once. Increments of your own batches, of other devices and from before the app
-   * was restarted show when they are published. A watch that fails calls `onError` and has then ended.
+   * Watches the total: calls `next` with each published one, about once a second at most, and at once for increments of this client, which
+   * every total includes exactly once. Increments of your own batches, of other devices and from before the app was restarted show when they
+   * are published. The watch ends with `remove()`. One that fails calls `onError` and has then ended.
    *
-   * Cost: 1 read per published total. An increment's time is read from the cache, and from the server (1 read) if the cache has
-   * lost it or was never given it: where persistence is disabled, and after a transaction.
+   * Cost: 1 read per change of the counter document, and 1 at the start. A published total is a change, and so is a direct increment of any
+   * client, which costs each watcher a read. The time of an increment on a shard is read from the cache, and from the server (1 read) if the
+   * cache has lost it or was never given it: where persistence is disabled, and after a transaction.
    */
   fun watch(onError: (FirebaseFirestoreException) -> Unit = {}, next: (TallySnapshot) -> Unit): ListenerRegistration {
     requireMainThread()
@@ -1039,7 +1057,7 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
     }
   }
 
-  /** Not if the SDK has added this client's increments to a document that it does not have. */
+  /** Whether the SDK knows the whole document. If not, it shows only this client's unsent fields. */
   private fun isWhole(document: DocumentSnapshot): Boolean {
     val direct = document.get("direct") as? Map<*, *>
     return direct == null || direct["open"] != null
@@ -1135,7 +1153,7 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
     if (own != null) showAll()
     val sentAt = clock()
     val outcome = commitWithRetries(call)
-    if (own != null) settle(own, outcome, sentAt)
+    if (own != null) showUntilIncluded(own, outcome, sentAt)
     return outcome
   }
 
@@ -1145,7 +1163,10 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
     return if (read != null && dependsOnCount(call)) read.continueWithTask { attempt(call) } else attempt(call)
   }
 
-  /** Not an undo whose shard is known; nor a call with `once` that is made again, because later calls would not wait for it. */
+  /**
+   * Whether the plan depends on the shard count. An undo with a known shard does not. A call with `once` that is made again does not wait
+   * either: later calls would not wait for it.
+   */
   private fun dependsOnCount(call: Call): Boolean =
     call.ordered == null || (call.refusedBy == null && (call.undoneShard ?: TallyPlanner.DIRECT) == TallyPlanner.DIRECT)
 
@@ -1222,7 +1243,7 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
     addWrites(batch, plan)
     val committed = batch.commit()
     call.ordered?.isQueued = true
-    call.ordered?.end()
+    call.ordered?.allowNext()
     return committed.continueWithTask { sent ->
       val error = sent.exception
       if (error == null) Tasks.forResult<Timestamp>(null)
@@ -1399,7 +1420,7 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
   }
 
   /** Shows an increment in the watches until a total includes it. */
-  private fun settle(own: TallyOwnIncrement, outcome: Task<Committed>, sentAt: Long) {
+  private fun showUntilIncluded(own: TallyOwnIncrement, outcome: Task<Committed>, sentAt: Long) {
     outcome
       .onSuccessTask<Timestamp> { committed ->
         when {

@@ -78,11 +78,15 @@ nonisolated struct TallyPlan {
   }
 }
 
-/// Where the next increment goes by the counter document: the generation that it joins there, and how many that still takes;
-/// none if it goes to a shard. `shards` is how many a crowd needs that has filled the generation.
+/// Where the next increment goes, by the counter document.
 nonisolated struct TallyTarget {
+  /// The generation that the increment joins; `nil` for a shard.
   let generation: Int64?
+
+  /// How many more increments that generation takes.
   let room: Int64
+
+  /// How many shards the crowd that filled the generation needs.
   let shards: Double
 
   init(_ generation: Int64?, _ room: Int64, _ shards: Double) {
@@ -207,10 +211,10 @@ nonisolated enum TallyPlanner {
   /// document) has the rules.
   ///
   /// - Parameters:
-  ///   - isOpen: whether it is open, or there is no document
+  ///   - isOpen: whether the document accepts direct increments; true if it does not exist
   ///   - size: how many marks the generation has
-  ///   - millis: from the last write of the generation before to that of this one, by the server's clock; since the epoch, if
-  ///     none is before it; -1 if a write of either has no time yet
+  ///   - millis: the time between the last writes of the previous and of this generation; without a previous one, since the
+  ///     epoch; -1 if a write has no time yet
   static func directTarget(_ isOpen: Bool, _ generation: Int64, _ size: Int64, _ millis: Int64) -> TallyTarget {
     if !isOpen {
       return TallyTarget(nil, 0, 1.0)
@@ -337,11 +341,10 @@ nonisolated enum TallyPlanner {
     return isDirect ? "retry" : "refused"
   }
 
-  /// Whether an increment first goes into a transaction: if that is refused as contended, another shard is next. All others go
-  /// only to the SDK's queue, which keeps them on disk: every increment while the server has not answered for ten seconds,
-  /// increments with `once`, and increments of a watched counter that is not contended.
+  /// Whether an increment on a shard is first tried in a transaction. If that is refused as contended, it goes to another
+  /// shard. Direct increments never are, nor is any increment while the device is offline: the caller checks both.
   ///
-  /// - Parameter sinceAnswerMillis: since the last answer of the server
+  /// - Parameter sinceAnswerMillis: the time since the last answer of the server
   static func usesTransaction(
     _ hasOnce: Bool, _ isWatched: Bool, _ isContended: Bool, _ sinceAnswerMillis: Int64
   ) -> Bool {
@@ -542,7 +545,8 @@ nonisolated final class TallyTotal {
     return made
   }
 
-  /// It is planned, perhaps anew: then the document has refused it, and a total that showed it as pending lacks it.
+  /// The increment has a plan. If it had one before, that one was refused, so the published total no longer includes the
+  /// increment.
   func incrementPlanned(_ made: TallyOwnIncrement, _ plan: TallyPlan) {
     if made.isMarked {
       published -= Double(made.by)
@@ -635,9 +639,10 @@ nonisolated struct TallyError: LocalizedError {
   var errorDescription: String? { code + ": " + message }
 }
 
-/// A total and the instant for which it is exact.
+/// A total. Its shards are summed up to `asOf`.
 nonisolated struct TallySnapshot: Equatable {
-  /// The sum of all increments committed at or before `asOf`; a watch adds this client's own.
+  /// The sum of the shards up to `asOf`, plus all direct increments. In a watch also this client's unsent and unpublished
+  /// increments.
   var total: Double
   /// `nil` without a published total.
   let asOf: Timestamp?
@@ -648,7 +653,8 @@ nonisolated struct TallySnapshot: Equatable {
   /// Writes per second, averaged over some seconds.
   let rate: Double
 
-  /// The total, rounded. It is whole unless a server writes fractions. One that is too large for `Int` is the nearest `Int`.
+  /// The total, rounded. It is whole unless a server writes fractions. NaN is 0; a total that is too large is the nearest
+  /// `Int`.
   var wholeTotal: Int {
     if total.isNaN { return 0 }
     return Int(exactly: total.rounded()) ?? (total < 0 ? Int.min : Int.max)
@@ -657,7 +663,8 @@ nonisolated struct TallySnapshot: Equatable {
 
 /// One counter. Calls of `of` for the same counter return the same object, which is kept as long as the process.
 ///
-/// Before `terminate`, await all increments and remove all watches: open increments would never end, and later calls end the app.
+/// Await all increments and remove all watches before `terminate`: an increment that is still open never ends. A later call
+/// ends the app.
 @MainActor
 final class TallyCounter {
   let id: String
@@ -675,10 +682,11 @@ final class TallyCounter {
   /// Whether the last document is one that the server has sent to a watch.
   private var isLive = false
 
-  /// Where the next increment goes, by the document as it was read last; none before.
+  /// The target of the next increment, as of the last read of the document; `nil` before the first read and after one that
+  /// failed.
   private var target: TallyTarget?
 
-  /// How many it still takes, less those of this client since.
+  /// `room` of that target, minus this client's increments since.
   private var room: Int64 = 0
 
   /// Whether that document is missing, so that an increment creates it.
@@ -739,15 +747,16 @@ final class TallyCounter {
   private final class OrderedCall {
     let once: String
 
-    /// The amount; 0 of an undo.
+    /// The amount; 0 for an undo.
     let by: Int64
-    let ended: Signal
+    let nextAllowed: Signal
     let answered: Signal
 
     /// Whether its writes have been in the SDK's queue, so that later calls do not wait.
     var isQueued = false
 
-    /// Whether the SDK has shown them from its queue. From then on, it shows whether the user who is signed in has them there.
+    /// Whether a listener has shown this call's writes. From then on the listener's state is shown: after a sign-out it is
+    /// that of the next user.
     var isSeen = false
     var isOver = false
 
@@ -760,7 +769,7 @@ final class TallyCounter {
     init(_ once: String, _ by: Int64) {
       self.once = once
       self.by = by
-      ended = Signal()
+      nextAllowed = Signal()
       answered = Signal()
     }
 
@@ -769,16 +778,18 @@ final class TallyCounter {
     /// It has an outcome.
     func finish() {
       isOver = true
-      ended.give()
+      nextAllowed.give()
       answered.give()
     }
   }
 
-  /// One increment, from its first step to its outcome. Of an undo: the shard that the entry names.
+  /// One increment, from its first step to its outcome.
   @MainActor
   private final class Call {
     let by: Int64
     let ordered: OrderedCall?
+
+    /// For an undo, the shard that the entry names; else `nil`.
     let undoneShard: String?
 
     /// Whether watches show it before a total includes it.
@@ -824,23 +835,25 @@ final class TallyCounter {
   /// Adds `by`. Returns when the server has acknowledged the increment; offline, when the device is online again. With a
   /// `once`, the user's uid, the counter counts it once, and the call succeeds if it counts already.
   ///
-  /// While the counter is calm, the increment is a write of the counter document, which then has it in its total. Else it is
-  /// a write of a shard, which the functions publish.
+  /// While the counter is calm, the increment is a write of the counter document, which then has it in its total. Otherwise it
+  /// is a write of a shard, which the functions publish. While neither a watch is live nor the server has answered this client
+  /// about this counter within 10 seconds, an increment goes to a shard, which accepts a late write.
   ///
-  /// Calls with the same `once` take effect in the order in which they are made. Tasks of the main actor make theirs in the
-  /// order in which the tasks were created.
+  /// Calls with the same `once` take effect in the order of the calls. Tasks of the main actor make their calls in the order in
+  /// which the tasks were created.
   ///
   /// Cost: 1 write; with `once` 2 writes, and 2 reads by the rules. The first increment reads the counter document (1 read,
   /// awaited for eight seconds at most). So do the first after two minutes and one in 20 (1 read, awaited for a second at
-  /// most), unless a watch has delivered a total. Without a network none is awaited. A write that is refused or contended
-  /// costs 1 read more, 2 with `once`. In a watched counter, an increment that is sent while others contend costs 1 read more.
+  /// most), unless a watch is up to date. Without a network none is awaited. A write that is refused or contended costs 1 read
+  /// more, 2 with `once`. In a watched counter, an increment that is sent while others contend costs 1 read more.
   ///
-  /// An increment first awaits the read of the counter document, if it makes one. Then it goes to the SDK's queue if it goes
-  /// to the counter document or if, unlike on the web, the server has not answered anything for 10 seconds: the queue keeps it
-  /// on disk, so an app that is offline or killed does not lose it. Else it goes into a transaction, and if that is refused as
-  /// contended, to another shard. Increments with `once`, and those of a watched counter that is not contended, always go to
-  /// the queue, which repeats a contended write on the same shard. What needs no read and no transaction is in the queue when
-  /// the call first suspends.
+  /// An increment first awaits the read of the counter document, if it makes one. What needs no read and no transaction is in
+  /// the queue when the call first suspends.
+  ///
+  /// The SDK's queue sends direct increments, those with `once`, those of a watched counter that is not contended, and all
+  /// while the device is offline or the server has not answered for 10 seconds: the queue keeps them on disk, so an app that
+  /// is killed does not lose them, and repeats a contended write on the same document. The others are tried in a transaction
+  /// first. If that is refused as contended, they go to another shard; if it ends without an answer, to the queue.
   ///
   /// - Throws: `TallyError` with `counter/invalid-amount`, `counter/invalid-once` or `counter/permission-denied`
   func increment(by: Int64 = 1, once: String? = nil) async throws {
@@ -852,7 +865,8 @@ final class TallyCounter {
 
   /// Undoes an increment with `once`. Succeeds if it does not count.
   ///
-  /// Cost: 1 read; if it counts, 1 write and 1 delete more, and 2 reads by the rules.
+  /// Cost: 1 read unless the entry is in the cache; if it does not count, 1 more; if it does, 1 write and 1 delete, and 2
+  /// reads by the rules. If the rules refuse it, 3 reads more for each of up to two other attempts.
   ///
   /// - Throws: `TallyError` with `counter/invalid-once` or `counter/permission-denied`; Firestore's `unavailable` if the
   ///   device is offline and the entry is not in its cache
@@ -873,7 +887,7 @@ final class TallyCounter {
   /// The cache was out of date: another device has undone the increment or made it again.
   private func undoOnServer(_ call: OrderedCall, _ attempt: Int) async throws {
     // Before a read that may last until the device is online.
-    call.ended.give()
+    call.nextAllowed.give()
     let found = try await readFromServer(entryOf(call.once), TallyCounter.lookupAttempts)
     if let found, found.exists && !isSuperseded(call) { try await undoEntry(call, found, true, attempt + 1) }
   }
@@ -915,7 +929,7 @@ final class TallyCounter {
       showEntries()
     }
     showEntries()
-    if let before { await before.ended.wait() }
+    if let before { await before.nextAllowed.wait() }
     do {
       try await make(call, before)
     } catch {
@@ -956,8 +970,8 @@ final class TallyCounter {
     return try await entryOf(once).getDocument().exists
   }
 
-  /// Watches whether an increment with this `once` counts, once that is known, with this client's own changes at once. Cost: 1 read,
-  /// and 1 per change. The watch ends with `remove()`.
+  /// Watches whether an increment with this `once` counts, once that is known, with this client's own changes at once. Cost: 1
+  /// read, and 1 per change. The watch ends with `remove()`.
   func onIncremented(
     once: String, onError: @escaping @MainActor @Sendable (Error) -> Void = { _ in },
     _ next: @escaping @MainActor (Bool) -> Void
@@ -1016,7 +1030,7 @@ final class TallyCounter {
     entryViews.removeAll { $0 === watch }
   }
 
-  /// Reads the published total. Cost: 1 read; 2 while this client's own increments of the document have no answer.
+  /// Reads the published total. Cost: 1 read; 2 while this client's increments of the document are unsent.
   func get() async throws -> TallySnapshot {
     let document = try await firestore.document(path).getDocument()
     if !document.metadata.isFromCache { answeredAt = TallyCounter.clock() }
@@ -1029,13 +1043,15 @@ final class TallyCounter {
     return TallyCounter.snapshotOf(document)
   }
 
-  /// Watches the total: calls `next` with each published one, about once a second at most, and at once for increments of
-  /// this client, which every total includes exactly once. Increments of your own batches, of other devices and from before
-  /// the app was restarted show when they are published. The watch ends with `remove()`. One that fails calls `onError` and
-  /// has then ended.
+  /// Watches the total: calls `next` with each published one, about once a second at most, and at once for increments of this
+  /// client, which every total includes exactly once. Increments of your own batches, of other devices and from before the app
+  /// was restarted show when they are published. The watch ends with `remove()`. One that fails calls `onError` and has then
+  /// ended.
   ///
-  /// Cost: 1 read per published total. An increment's time is read from the cache, and from the server (1 read) if the
-  /// cache has lost it or was never given it: where persistence is disabled, and after a transaction.
+  /// Cost: 1 read per change of the counter document, and 1 at the start. A published total is a change, and so is a direct
+  /// increment of any client, which costs each watcher a read. The time of an increment on a shard is read from the cache, and
+  /// from the server (1 read) if the cache has lost it or was never given it: where persistence is disabled, and after a
+  /// transaction.
   func watch(
     onError: @escaping @MainActor @Sendable (Error) -> Void = { _ in },
     _ next: @escaping @MainActor (TallySnapshot) -> Void
@@ -1073,7 +1089,7 @@ final class TallyCounter {
     return view
   }
 
-  /// Not if the SDK has added this client's increments to a document that it does not have.
+  /// Whether the SDK knows the whole document. If not, it shows only this client's unsent fields.
   private nonisolated static func isWhole(_ document: DocumentSnapshot) -> Bool {
     guard let direct = document.get("direct") as? [String: Any] else { return true }
     return direct["open"] != nil
@@ -1237,7 +1253,7 @@ final class TallyCounter {
     let sentAt = TallyCounter.clock()
     do {
       let committed = try await commitWithRetries(call)
-      if let own { await settle(own, committed, sentAt) }
+      if let own { await showUntilIncluded(own, committed, sentAt) }
     } catch {
       if let own { refuse(own) }
       throw error
@@ -1268,7 +1284,8 @@ final class TallyCounter {
     return try await again(call, plan)
   }
 
-  /// Not an undo whose shard is known; nor a call with `once` that is made again, because later calls would not wait for it.
+  /// Whether the plan depends on the shard count. An undo with a known shard does not. A call with `once` that is made again
+  /// does not wait either: later calls would not wait for it.
   private func dependsOnCount(_ call: Call) -> Bool {
     let undone = call.undoneShard ?? TallyPlanner.direct
     return call.ordered == nil || (call.refusedBy == nil && undone == TallyPlanner.direct)
@@ -1333,7 +1350,7 @@ final class TallyCounter {
         done.resume(throwing: error)
       }
       call.ordered?.isQueued = true
-      call.ordered?.ended.give()
+      call.ordered?.nextAllowed.give()
     }
   }
 
@@ -1542,7 +1559,7 @@ final class TallyCounter {
   }
 
   /// Shows an increment in the watches until a total includes it.
-  private func settle(_ own: TallyOwnIncrement, _ committed: Committed, _ sentAt: Int64) async {
+  private func showUntilIncluded(_ own: TallyOwnIncrement, _ committed: Committed, _ sentAt: Int64) async {
     // It had counted before; or no view is left that could show the increment.
     if committed.countedBefore || !isWatched() { return refuse(own) }
     if committed.plan.generation != nil {

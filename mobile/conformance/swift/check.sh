@@ -86,12 +86,12 @@ run() { # name, SDK's folder, parts
 
 for mode in 5 6; do
   build "smoke-swift$mode" "$out/sdk" smoke.swift -swift-version $mode && run "smoke-swift$mode" "$out/sdk"
-  build "faults-swift$mode" "$out/sdk" hostile.swift -swift-version $mode || continue
+  build "faults-swift$mode" "$out/sdk" faults.swift -swift-version $mode || continue
   for part in lost-answers refusals once many numbers other-queue release undos taps queued; do
     run "faults-swift$mode" "$out/sdk" $part
   done
 done
 # As Xcode 16.3 sees the SDK: completions are not @Sendable there.
-build faults-swift6-old "$out/sdk-old" hostile.swift -swift-version 6 &&
+build faults-swift6-old "$out/sdk-old" faults.swift -swift-version 6 &&
   run faults-swift6-old "$out/sdk-old" lost-answers many other-queue
 exit $bad

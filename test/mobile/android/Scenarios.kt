@@ -21,8 +21,8 @@ private class World(private val id: String, document: Map<String, Any>? = mapOf(
   }
 
   /** The counter's document is known, so that no call waits for a read. */
-  fun known(): World {
-    // By the cache, so that it is no answer of the server.
+  fun cached(): World {
+    // Not from the server, which has given no answer then.
     firestore.cache[path] = firestore.documents[path]
     firestore.loseServer()
     counter.get().settled()
@@ -30,7 +30,7 @@ private class World(private val id: String, document: Map<String, Any>? = mapOf(
     return this
   }
 
-  fun read(): World {
+  fun readByGet(): World {
     counter.get().settled()
     return this
   }
@@ -64,7 +64,7 @@ private class World(private val id: String, document: Map<String, Any>? = mapOf(
     }
   }
 
-  /** A watched counter, one acknowledged write, and one without an answer for over two seconds: if a read has one, a sign of contention. */
+  /** Watches, then makes one acknowledged write, and one without an answer for over two seconds: with a read that has one, a sign of contention. */
   fun contend() {
     counter.watch {}
     counter.increment().settled()
@@ -126,12 +126,12 @@ fun main() {
 }
 
 private fun increments() {
-  val plain = World("views:a").known()
+  val plain = World("views:a").cached()
   repeat(100) { plain.counter.increment() }
   Looper.runAll()
   scenario("100 increments count, over the known shards", listOf(100L, 100L, true), listOf(plain.sum(), plain.writes(), plain.shards().size in 2..4))
 
-  val online = World("views:i").known()
+  val online = World("views:i").cached()
   online.counter.increment().settled()
   scenario("without an answer before, a write goes to the queue", listOf<Any>(0, 1L), listOf(online.firestore.transactions, online.sum()))
   online.fail(Fault.ABORT)
@@ -151,7 +151,7 @@ private fun count() {
   Looper.advance(1)
   scenario("the first read of the count: the write is sent at 8,000 ms", listOf(true, 1), listOf(first.isComplete, fresh.documents.size))
 
-  val later = World("views:o").known()
+  val later = World("views:o").cached()
   later.firestore.documents.remove(later.path)
   later.counter.get().settled()
   Thread.sleep(1_050)
@@ -164,7 +164,7 @@ private fun count() {
 }
 
 private fun marks() {
-  val marked = World("views:m", mapOf("shardCount" to 1L)).known()
+  val marked = World("views:m", mapOf("shardCount" to 1L)).cached()
   val slots = listOf("0", "1", "2", "3", "4")
   fun mark() {
     val slot = mapOf("at" to Timestamp(0, 0), "nonces" to listOf(Blob.fromBytes(byteArrayOf(1, 2, 3, 4, 5))))
@@ -189,19 +189,19 @@ private fun marks() {
 }
 
 private fun refusals() {
-  val cut = World("views:b").known()
+  val cut = World("views:b").cached()
   cut.fail(Fault.LOSE_ANSWER)
   val replayed = cut.counter.increment().settled()
   scenario("a replay counts once, and the call succeeds", listOf(true, 1L), listOf(replayed.isSuccessful, cut.sum()))
 
-  val denied = World("views:c").known()
+  val denied = World("views:c").cached()
   denied.fail(Fault.DENY)
   val refused = denied.counter.increment(2).settled()
   scenario("what the rules refuse fails", listOf("counter/permission-denied", 0L), listOf(codeOf(refused), denied.sum()))
 }
 
 private fun contention() {
-  val crowd = World("views:d").known()
+  val crowd = World("views:d").cached()
   crowd.contend()
   scenario("a watched counter that is not contended uses the queue", 0, crowd.firestore.transactions)
   crowd.fail(Fault.ABORT, Fault.ABORT)
@@ -211,7 +211,7 @@ private fun contention() {
   Looper.runAll()
   scenario("and the write without an answer counts, too", 3L, crowd.sum())
 
-  val offline = World("views:p").known()
+  val offline = World("views:p").cached()
   offline.contend()
   offline.firestore.readFault = Fault.FAIL
   val kept = offline.counter.increment().settled()
@@ -220,7 +220,7 @@ private fun contention() {
   Looper.runAll()
   scenario("and the next waits for its answer in the queue", listOf(true, 3L), listOf(kept.isSuccessful, offline.sum()))
 
-  val silent = World("views:e").known()
+  val silent = World("views:e").cached()
   silent.contend()
   silent.fail(Fault.FAIL)
   val queued = silent.counter.increment().settled()
@@ -234,7 +234,7 @@ private fun contention() {
 }
 
 private fun likes() {
-  val likes = World("likes:f").known()
+  val likes = World("likes:f").cached()
   likes.counter.increment(1, "alice").settled()
   scenario("a like has an entry", listOf(true, 1L), listOf(likes.liked(), likes.sum()))
   likes.fail(Fault.DENY)
@@ -249,7 +249,7 @@ private fun likes() {
 }
 
 private fun watches() {
-  val watched = World("views:g").known()
+  val watched = World("views:g").cached()
   watched.firestore.publish(watched.path, mapOf("shardCount" to 4L))
   val seen = mutableListOf<TallySnapshot>()
   val watch = watched.counter.watch { seen.add(it) }
@@ -280,7 +280,7 @@ private fun watches() {
   val counted = listOf(codeOf(sent), hidden.sum())
   scenario("who may not read the total may count, and a watch says why it ends", listOf(null, 1L, FirebaseFirestoreException.Code.PERMISSION_DENIED), counted + error?.code)
 
-  val rotated = World("views:j").known()
+  val rotated = World("views:j").cached()
   rotated.firestore.publish(rotated.path, mapOf("shardCount" to 4L))
   val left = rotated.counter.watch {}
   Looper.runAll()
@@ -298,7 +298,7 @@ private fun watches() {
 }
 
 private fun states() {
-  val unreachable = World("likes:k").known()
+  val unreachable = World("likes:k").cached()
   unreachable.firestore.disconnect()
   val states = mutableListOf<Boolean>()
   unreachable.counter.onIncremented("alice") { states.add(it) }
@@ -309,7 +309,7 @@ private fun states() {
   unreachable.counter.increment(1, "alice").settled()
   scenario("the server does, and each change shows", listOf(false, true), states)
 
-  val remembered = World("likes:l").known()
+  val remembered = World("likes:l").cached()
   remembered.firestore.disconnect()
   remembered.firestore.cache["${remembered.path}/tallyEntries/alice"] = null
   val cachedStates = mutableListOf<Boolean>()
@@ -323,7 +323,7 @@ private fun states() {
 }
 
 private fun others() {
-  val batched = World("comments:h").known()
+  val batched = World("comments:h").cached()
   val batch = batched.firestore.batch()
   batched.counter.incrementIn(batch)
   Looper.runAll()
@@ -350,7 +350,7 @@ private fun others() {
 /** In a transaction, and in the queue, which serves a counter that is watched. */
 private fun lostAnswers(fault: Fault) {
   for (isWatched in listOf(false, true)) {
-    val lost = World("views:$fault:$isWatched").known()
+    val lost = World("views:$fault:$isWatched").cached()
     if (isWatched) lost.counter.watch {}
     // The server has answered, so an unwatched counter uses transactions.
     lost.counter.increment().settled()
@@ -365,7 +365,7 @@ private fun lostAnswers(fault: Fault) {
 }
 
 private fun manyRefusals() {
-  val denied = World("views:q").known()
+  val denied = World("views:q").cached()
   denied.firestore.publish(denied.path, mapOf("shardCount" to 4L))
   val seen = mutableListOf<TallySnapshot>()
   denied.counter.watch { seen.add(it) }
@@ -375,7 +375,7 @@ private fun manyRefusals() {
   scenario("refused however often, an increment fails and no longer shows", listOf("counter/permission-denied", 0L, false), listOf(codeOf(refused), seen.last().wholeTotal, seen.last().pending))
   scenario("and did show before", true, seen.any { it.wholeTotal == 1L && it.pending })
 
-  val crowd = World("views:r").known()
+  val crowd = World("views:r").cached()
   crowd.counter.increment().settled()
   repeat(5) { crowd.fail(Fault.ABORT) }
   val sent = crowd.counter.increment().settled()
@@ -428,7 +428,7 @@ private fun direct() {
 private fun taps(state: String) {
   fun world(name: String): World {
     val world = World("likes:$name:$state", if (state == "in the counter document") null else mapOf("shardCount" to 4L))
-    return if (state == "in shards") world.known() else world
+    return if (state == "in shards") world.cached() else world
   }
 
   /** Whether each call succeeds, the sum, whether it is liked and what the button shows. */
@@ -473,7 +473,7 @@ private fun repeatedTaps() {
 }
 
 private fun likesOffline() {
-  val away = World("likes:y").known()
+  val away = World("likes:y").cached()
   away.firestore.disconnect()
   val states = mutableListOf<Boolean>()
   away.counter.onIncremented("alice") { states.add(it) }
@@ -485,14 +485,14 @@ private fun likesOffline() {
   Looper.runAll()
   scenario("online, both are counted, in their order", listOf(true, true, 0L, 2L, false, false), listOf(like.isSuccessful, unlike.isSuccessful, away.sum(), away.writes(), away.liked(), states.last()))
 
-  val quick = World("likes:z").known()
+  val quick = World("likes:z").cached()
   quick.firestore.disconnect()
   val taps = listOf(quick.counter.increment(1, "alice"), quick.counter.undo("alice"), quick.counter.increment(1, "alice")).settled()
   quick.firestore.connect()
   Looper.runAll()
   scenario("like, unlike, like while offline: online, it is liked", listOf(true, 1L, true), listOf(taps.all { it.isSuccessful }, quick.sum(), quick.liked()))
 
-  val unknown = World("likes:0").known()
+  val unknown = World("likes:0").cached()
   unknown.counter.increment(1, "alice").settled()
   unknown.firestore.cache.clear()
   unknown.firestore.disconnect()
@@ -538,7 +538,7 @@ private fun restarts() {
     scenario("an increment of a device without network is at once in the queue, for a shard: $name", listOf<Any>(1L, 0L), listOf(next.sum(), next.direct()))
   }
 
-  val calm = World("views:22", null).read()
+  val calm = World("views:22", null).readByGet()
   calm.firestore.disconnect()
   calm.counter.increment().settled()
   calm.recover()
@@ -552,7 +552,7 @@ private fun restarts() {
   later.recover()
   scenario("without an answer of the server it is after eight seconds", 1L, later.sum())
 
-  val liked = World("likes:17").known()
+  val liked = World("likes:17").cached()
   liked.firestore.disconnect()
   liked.counter.increment(1, "alice").settled()
   val new = liked.restarted()
@@ -608,7 +608,7 @@ private fun unsent() {
 private fun directly() {
   val known = World("views:24", null)
   repeat(3) { known.otherDevice().counter.increment().settled() }
-  known.read()
+  known.readByGet()
   repeat(2) { known.counter.increment() }
   Looper.runAll()
   scenario("of two at once, the document takes the one that it has room for", listOf<Any>(4L, 1, 0), listOf(known.direct(), known.shards().size, known.firestore.refusals))
@@ -628,10 +628,10 @@ private fun directly() {
 
   val cached = World("views:32", null)
   cached.otherDevice().counter.increment().settled()
-  cached.known().counter.increment().settled()
+  cached.cached().counter.increment().settled()
   scenario("what the cache alone knows may be full by now: an increment goes to a shard", 1, cached.shards().size)
 
-  val ended = World("likes:34").read()
+  val ended = World("likes:34").readByGet()
   var total = -1L
   ended.counter.watch { total = it.wholeTotal }
   Looper.runAll()
@@ -645,7 +645,7 @@ private fun directly() {
   val unknown = signedOut.counter.increment(1, "alice").settled()
   scenario("a look-up without a valid sign-in ends", "counter/unauthenticated", codeOf(unknown))
 
-  val online = World("views:27").read()
+  val online = World("views:27").readByGet()
   online.firestore.disconnect()
   online.counter.increment().settled()
   scenario("without a network, nothing goes into a transaction", 0, online.firestore.transactions)
@@ -654,7 +654,7 @@ private fun directly() {
 
 /** Calls that repeat the one before, which has no outcome yet. */
 private fun repeated() {
-  val world = World("likes:33").read()
+  val world = World("likes:33").readByGet()
   repeat(3) { world.counter.increment(1, "alice") }
   Looper.runAll()
   repeat(3) { world.counter.undo("alice") }
@@ -676,7 +676,7 @@ private fun shownOfCalls() {
 
   val refused = World("likes:29", null)
   repeat(3) { refused.otherDevice().counter.increment(1, "bob$it").settled() }
-  refused.read()
+  refused.readByGet()
   refused.otherDevice().counter.increment(1, "carol").settled()
   hearts.clear()
   refused.counter.onIncremented("alice") { hearts.add(it) }
@@ -684,7 +684,7 @@ private fun shownOfCalls() {
   refused.counter.increment(1, "alice").settled()
   scenario("a like that is refused and made again shows all the time", listOf<Any>(1, 5L, listOf(false, true)), listOf(refused.firestore.refusals, refused.sum(), hearts.toList()))
 
-  val shared = World("likes:30").known()
+  val shared = World("likes:30").cached()
   hearts.clear()
   shared.counter.onIncremented("alice") { hearts.add(it) }
   Looper.runAll()
@@ -694,7 +694,7 @@ private fun shownOfCalls() {
   Looper.runAll()
   scenario("after a sign-out, the heart is that of the next user", listOf(false, true, false), hearts.toList())
 
-  val queued = World("likes:31", mapOf("total" to 10L, "asOf" to Timestamp(1, 0), "shardCount" to 4L)).known()
+  val queued = World("likes:31", mapOf("total" to 10L, "asOf" to Timestamp(1, 0), "shardCount" to 4L)).cached()
   queued.firestore.disconnect()
   queued.counter.increment(1, "alice").settled()
   var total = 0L
@@ -799,7 +799,7 @@ private fun wrongTypes() {
     scenario("and shows an increment", listOf(1L, 1L), listOf(seen.lastOrNull()?.wholeTotal, watched.sum()))
   }
   group("wrong types, entry") {
-    val entry = World("likes:4").known()
+    val entry = World("likes:4").cached()
     entry.firestore.documents["${entry.path}/tallyEntries/alice"] = mapOf("once" to 7L, "by" to "1", "shard" to 3L, "at" to "now")
     val like = entry.counter.increment(1, "alice").settled()
     scenario("wrong types in an entry: a like is refused", "counter/permission-denied", codeOf(like))

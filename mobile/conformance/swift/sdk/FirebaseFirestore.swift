@@ -482,7 +482,7 @@ extension Firestore {
     }
   }
 
-  /// For smoke.swift: what a counter has counted, in its document and in its shards.
+  /// For the programs: what a counter has counted, in its document and in its shards.
   public func countInMemory(_ path: String) -> Int64 {
     lock.lock()
     defer { lock.unlock() }
@@ -494,24 +494,24 @@ extension Firestore {
     return sum
   }
 
-  /// For smoke.swift: the next commits are refused, or committed without the answer arriving.
+  /// For the programs: the next commits are refused, or committed without the answer arriving.
   public func failInMemory(_ faults: [Fault]) {
     lock.lock()
     self.faults = faults
     lock.unlock()
   }
 
-  /// For smoke.swift: a round trip, in nanoseconds.
+  /// For the programs: a round trip, in nanoseconds.
   public func delayReadsInMemory(_ nanoseconds: UInt64) {
     readDelay = nanoseconds
   }
 
-  /// For smoke.swift: settings.dispatchQueue
+  /// For the programs: settings.dispatchQueue
   public func callBackInMemory(on queue: DispatchQueue) {
     callbacks = queue
   }
 
-  /// For smoke.swift: what the functions publish.
+  /// For the programs: what the functions publish.
   public func publishInMemory(_ path: String, _ fields: [String: Any]) {
     apply([Write(path: path, fields: fields, merge: true)])
   }

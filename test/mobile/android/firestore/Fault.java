@@ -22,7 +22,7 @@ public enum Fault {
   /** Committed, but the answer is lost; or a repetition below the SDK gets this answer. */
   LOSE_ANSWER(true, Code.UNAVAILABLE),
 
-  /** So are all that the queue holds, since it sends several ahead. */
+  /** As `LOSE_ANSWER`, of each batch in the queue: the SDK sends several before the first answer. */
   LOSE_ALL(true, Code.UNAVAILABLE),
   LOSE_LATE(true, Code.DEADLINE_EXCEEDED),
   LOSE_ABORTED(true, Code.ABORTED),

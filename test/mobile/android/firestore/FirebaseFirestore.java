@@ -28,7 +28,7 @@ public class FirebaseFirestore {
 
   // For scenarios.
 
-  /** The server's. */
+  /** The server's documents. */
   public final Map<String, Map<String, Object>> documents;
 
   /** The documents that the device knows; null for one that it knows to be missing. */
@@ -40,7 +40,7 @@ public class FirebaseFirestore {
   /** What happens to reads in transactions: `FAIL`, `UNAUTHENTICATED`, or `HANG` for no answer. `DENY`: the rules refuse all reads. */
   public Fault readFault;
 
-  /** Then calls throw. */
+  /** After `terminate`: calls throw. */
   public boolean isTerminated;
 
   /** How many transactions have sent a commit. */
@@ -275,14 +275,14 @@ public class FirebaseFirestore {
     show(batch.writes);
   }
 
-  /** Lets what hangs go on. */
+  /** Lets commits and reads that hang continue. */
   public void release() {
     List<Runnable> all = new ArrayList<>(hanging);
     hanging.clear();
     all.forEach(Looper::work);
   }
 
-  /** Another user signs in: the queue waits for the one before. */
+  /** Another user signs in. The SDK keeps the queue of the user before; here it is dropped. */
   public void signOut() {
     queue.clear();
     new ArrayList<>(watches).forEach(watch -> show(watch.path));

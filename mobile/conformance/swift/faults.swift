@@ -1,5 +1,5 @@
 // Runs the second part of Tally.swift against faults: lost answers, refusals, many at once, another queue. Each part prints
-// what it has found; it ends with "hostile: N wrong", or the runtime stops it. Arguments: the parts to run, all without any.
+// what it has found; it ends with "faults: N wrong", or the runtime stops it. Arguments: the parts to run; all of them without arguments.
 import FirebaseFirestore
 import Foundation
 
@@ -19,11 +19,11 @@ struct Hostile {
       ("taps", taps), ("queued", queued),
     ]
     for (name, run) in parts where wanted.isEmpty || wanted.contains(name) {
-      print("hostile: " + name)
+      print("faults: " + name)
       fflush(nil)
       do { try await run() } catch { expect(false, "\(name) throws \(error)") }
     }
-    print("hostile: \(wrong) wrong")
+    print("faults: \(wrong) wrong")
     exit(wrong == 0 ? 0 : 1)
   }
 
@@ -40,7 +40,7 @@ struct Hostile {
         do {
           try await counter.increment()
           acknowledged += 1
-        } catch { print("hostile:   \(code) \(faults): \(error)") }
+        } catch { print("faults:   \(code) \(faults): \(error)") }
         firestore.failInMemory([])
       }
       let counted = firestore.countInMemory(counter.path)
@@ -123,7 +123,7 @@ struct Hostile {
       do {
         try await task.value
         acknowledged += 1
-      } catch { print("hostile:   \(error)") }
+      } catch { print("faults:   \(error)") }
     }
     firestore.failInMemory([])
     let counted = firestore.countInMemory(counter.path)
@@ -136,11 +136,11 @@ struct Hostile {
     let counter = try TallyCounter.of(firestore, "numbers")
     for total in [Double(1 << 53), 1.5, -2.5, 1e19, .infinity, .nan] {
       firestore.publishInMemory(counter.path, ["total": NSNumber(value: total), "asOf": Timestamp(date: Date())])
-      print("hostile:   total \(total)")
+      print("faults:   total \(total)")
       fflush(nil)
-      print("hostile:   is \(try await counter.get().wholeTotal)")
+      print("faults:   is \(try await counter.get().wholeTotal)")
     }
-    print("hostile:   the least amount, undone")
+    print("faults:   the least amount, undone")
     fflush(nil)
     try? await counter.increment(by: .min, once: "least")
     try? await counter.undo(once: "least")
@@ -235,7 +235,7 @@ struct Hostile {
   @MainActor static func expect(_ holds: Bool, _ what: String) {
     if holds { return }
     wrong += 1
-    print("hostile: WRONG: " + what)
+    print("faults: WRONG: " + what)
     fflush(nil)
   }
 }
