@@ -1117,9 +1117,9 @@ class TallyCounter {
     }
   }
 
-  /// Watches the total: each published one, about one a second at most, and at once increments of this client, which every total includes
-  /// exactly once. Increments of your own batches, of other devices and from before the app was restarted show when they are published. A
-  /// stream has one listener; call again for another. The watch ends when the subscription is cancelled. After an error it has no more
+  /// Watches the total: an event when it changes, and at once for increments of this client, which every total includes exactly once.
+  /// Others' direct increments show when they are made. Those on shards are published about once a second at most, as are increments of
+  /// your own batches and from before the app was restarted. A stream has one listener; call again for another. The watch ends when the subscription is cancelled. After an error it has no more
   /// events.
   ///
   /// Keep the stream outside of `build`, in a field of a `State`: `StreamBuilder(stream: counter.watch(), …)` in `build` would listen

@@ -1010,9 +1010,9 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
   }
 
   /**
-   * Watches the total: calls `next` with each published one, about once a second at most, and at once for increments of this client, which
-   * every total includes exactly once. Increments of your own batches, of other devices and from before the app was restarted show when they
-   * are published. The watch ends with `remove()`. One that fails calls `onError` and has then ended.
+   * Watches the total: calls `next` when it changes, and at once for increments of this client, which every total includes exactly once.
+   * Others' direct increments show when they are made. Those on shards are published about once a second at most, as are increments of your
+   * own batches and from before the app was restarted. The watch ends with `remove()`. One that fails calls `onError` and has then ended.
    *
    * Cost: 1 read per change of the counter document, and 1 at the start. A published total is a change, and so is a direct increment of any
    * client, which costs each watcher a read. The time of an increment on a shard is read from the cache, and from the server (1 read) if the
@@ -1402,7 +1402,7 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
     reading = known.task
     mainThread.postDelayed({ known.trySetResult(null) }, shardCount.countTimeout())
     val sentAt = clock()
-    readFromServer(firestore.document(path), 1).addOnCompleteListener { done ->
+    taskOf { readFromServer(firestore.document(path), 1) }.addOnCompleteListener { done ->
       val document = if (done.isSuccessful) done.result.get() else null
       val readMillis = if (done.isSuccessful) clock() - sentAt else null
       if (done.isSuccessful) answeredAt = clock()
