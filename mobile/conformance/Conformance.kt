@@ -6,6 +6,7 @@ import java.io.PrintStream
 import tally.TallyOwnIncrement
 import tally.TallyPlan
 import tally.TallyPlanner
+import tally.TallySentWrite
 import tally.TallyShardCount
 import tally.TallyTotal
 import tally.TallyValue
@@ -20,6 +21,7 @@ fun main() {
 class Conformance {
   private var now = 0L
   private var shardCount = TallyShardCount { now }
+  private val sent = mutableListOf<TallySentWrite>()
   private var total = TallyTotal()
   private var own = mutableListOf<TallyOwnIncrement>()
 
@@ -89,13 +91,15 @@ class Conformance {
 
   /** what, time; for an update the shard count, whether it grows, how long the read took; for an answer whether it is a refusal */
   private fun shardCount(words: List<String>): String {
-    if (words[1] == "begin") shardCount = TallyShardCount { now }
-    else {
+    if (words[1] == "begin") {
+      shardCount = TallyShardCount { now }
+      sent.clear()
+    } else {
       now = words[2].toLong()
       when (words[1]) {
         "update" -> shardCount.update(words[3].toDoubleOrNull(), words[4] == "true", words[5].toLongOrNull())
-        "sent" -> shardCount.writeSent()
-        "answered" -> shardCount.writeAnswered(words[3] == "true")
+        "sent" -> sent.add(shardCount.writeSent())
+        "answered" -> shardCount.writeAnswered(sent[words[4].toInt()], words[3] == "true")
         "countTimeout" -> return "${shardCount.countTimeout()}"
       }
     }

@@ -7,6 +7,7 @@ import Foundation
 final class Conformance {
   private var now: Int64 = 0
   private lazy var counts = TallyShardCount { [unowned self] in self.now }
+  private var sent: [TallySentWrite] = []
   private var totals = TallyTotal()
   private var own: [TallyOwnIncrement] = []
 
@@ -95,13 +96,14 @@ final class Conformance {
   private func shardCount(_ words: [String]) -> String {
     if words[1] == "begin" {
       counts = TallyShardCount { [unowned self] in self.now }
+      sent = []
     } else {
       now = Int64(words[2])!
     }
     switch words[1] {
     case "update": counts.update(Double(words[3]), words[4] == "true", Int64(words[5]))
-    case "sent": counts.writeSent()
-    case "answered": counts.writeAnswered(words[3] == "true")
+    case "sent": sent.append(counts.writeSent())
+    case "answered": counts.writeAnswered(sent[Int(words[4])!], words[3] == "true")
     case "countTimeout": return "\(counts.countTimeout())"
     default: break
     }

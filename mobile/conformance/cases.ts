@@ -94,6 +94,8 @@ export interface ShardCountStep {
   /** How long the read took, in milliseconds. */
   readMillis?: number;
   refused?: boolean;
+  /** Which write is answered, counted from 0; the oldest one without an answer if it is left out. */
+  which?: number;
   /** What the planner says then. */
   choose: number;
   stale: boolean;
@@ -168,9 +170,12 @@ export function casesOf(vectors: Vectors): Case[] {
   }
   for (const { name, steps } of vectors.shardCounts) {
     cases.push({ name, question: "shardCount\tbegin", answer: "1 true false" });
+    const answers = answeredBy(steps);
     for (const step of steps) {
       const more =
-        step.do === "answered" ? [step.refused ?? false] : [step.shardCount, step.growing ?? false, step.readMillis];
+        step.do === "answered"
+          ? [step.refused ?? false, answers.get(step)]
+          : [step.shardCount, step.growing ?? false, step.readMillis];
       add(name, ["shardCount", step.do, step.at, ...more], step.choose, step.stale, step.contended);
       if (step.countTimeout) add(name, ["shardCount", "countTimeout", step.at], step.countTimeout);
     }
@@ -180,6 +185,21 @@ export function casesOf(vectors: Vectors): Case[] {
     for (const step of steps) add(name, ["total", step.do, ...totalArguments(step)], step.total, step.pending);
   }
   return cases;
+}
+
+/** Which write each answer is for, counted from 0: `which`, or the oldest one without an answer. */
+export function answeredBy(steps: readonly ShardCountStep[]): ReadonlyMap<ShardCountStep, number> {
+  let sent = 0;
+  const unanswered = new Set<number>();
+  const answers = new Map<ShardCountStep, number>();
+  for (const step of steps) {
+    if (step.do === "sent") unanswered.add(sent++);
+    if (step.do !== "answered") continue;
+    const which = step.which ?? ([...unanswered][0] as number);
+    unanswered.delete(which);
+    answers.set(step, which);
+  }
+  return answers;
 }
 
 function totalArguments(step: TotalStep): unknown[] {

@@ -17,6 +17,7 @@ Future<void> main() async {
 class Conformance {
   int now = 0;
   late TallyShardCount counts = TallyShardCount(() => now);
+  final List<TallySentWrite> sent = [];
   TallyTotal totals = TallyTotal();
   List<TallyOwnIncrement> own = [];
 
@@ -110,12 +111,13 @@ class Conformance {
   String shardCount(List<String> words) {
     if (words[1] == 'begin') {
       counts = TallyShardCount(() => now);
+      sent.clear();
     } else {
       now = int.parse(words[2]);
     }
     if (words[1] == 'update') counts.update(double.tryParse(words[3]), words[4] == 'true', int.tryParse(words[5]));
-    if (words[1] == 'sent') counts.writeSent();
-    if (words[1] == 'answered') counts.writeAnswered(words[3] == 'true');
+    if (words[1] == 'sent') sent.add(counts.writeSent());
+    if (words[1] == 'answered') counts.writeAnswered(sent[int.parse(words[4])], words[3] == 'true');
     if (words[1] == 'countTimeout') return '${counts.countTimeout()}';
     return '${counts.shardsToChooseFrom()} ${counts.isStale(false)} ${counts.isContended()}';
   }

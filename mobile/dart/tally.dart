@@ -386,6 +386,12 @@ abstract final class TallyPlanner {
   }
 }
 
+/// A write that was sent, in milliseconds since the epoch.
+class TallySentWrite {
+  const TallySentWrite(this.at);
+  final int at;
+}
+
 /// How many shards this client chooses from for its next write. docs/data-model.md (Which shard) has the rules;
 /// docs/vectors.json tests them.
 class TallyShardCount {
@@ -397,13 +403,15 @@ class TallyShardCount {
   int _knownAt = 0;
   int _ttl = 0;
   int _writes = 0;
-  int _pending = 0;
 
   /// Whether a watch or a read, even one that failed, has updated the count.
   bool _hasCount = false;
 
-  /// Since when no write has been answered, while some are pending.
-  int _pendingSince = 0;
+  /// The writes without an answer, in their order.
+  final List<TallySentWrite> _unanswered = [];
+
+  /// When a write was answered last.
+  int _answeredAt = 0;
 
   /// The wait that the last answer ended; none if it has no length.
   int _lastWaitSince = 0;
@@ -415,6 +423,11 @@ class TallyShardCount {
 
   /// The multiple that refusals have built up.
   double _factor = 1.0;
+
+  /// Since when the writes without an answer wait.
+  int _waitingSince() {
+    return max(_answeredAt, _unanswered[0].at);
+  }
 
   int _slownessOf(int since, int until, bool mustBeProven) {
     final isProven = _readAt > since;
@@ -429,7 +442,7 @@ class TallyShardCount {
   /// that no read was answered since are left out.
   int _slowness(bool mustBeProven) {
     final now = _clock();
-    final current = _pending > 0 ? _slownessOf(_pendingSince, now, mustBeProven) : 0;
+    final current = _unanswered.length > 0 ? _slownessOf(_waitingSince(), now, mustBeProven) : 0;
     final isRemembered = now - _lastWaitUntil < TallyPlanner.slowAnswerTtlMillis;
     final last = isRemembered ? _slownessOf(_lastWaitSince, _lastWaitUntil, mustBeProven) : 0;
     return max(current, last);
@@ -484,22 +497,23 @@ class TallyShardCount {
     _writes = 0;
   }
 
-  void writeSent() {
+  TallySentWrite writeSent() {
     _writes += 1;
-    if (_pending == 0) {
-      _pendingSince = _clock();
-    }
-    _pending += 1;
+    final sent = TallySentWrite(_clock());
+    _unanswered.add(sent);
+    return sent;
   }
 
   /// The write has an answer. [isRefused] is whether it was refused as contended.
-  void writeAnswered(bool isRefused) {
+  void writeAnswered(TallySentWrite sent, bool isRefused) {
     final before = _multiple();
-    _pending -= 1;
     final now = _clock();
-    _lastWaitSince = isRefused ? now : _pendingSince;
+    final hasNoWait = isRefused || _unanswered.length == 0;
+    _lastWaitSince = hasNoWait ? now : _waitingSince();
     _lastWaitUntil = now;
-    _pendingSince = now;
+    _answeredAt = now;
+    // Those that the server has answered others after so long may be of a user who has signed out.
+    _unanswered.removeWhere((one) => one == sent || now - one.at >= TallyPlanner.offlineAfterMillis);
     if (isRefused) {
       _factor = min(before * TallyPlanner.refusedFactor, TallyPlanner.maxFactor);
     } else {
@@ -1001,7 +1015,8 @@ class TallyCounter {
   /// thread of its own, so that the next one might overtake it.
   Future<void> _untilCached(_OrderedCall call) async {
     final entry = _entryOf(call.once);
-    for (var attempt = 0; attempt < 100 && !call.isAnswered; attempt++) {
+    final until = _now() + 1000;
+    while (_now() < until && !call.isAnswered) {
       final cached = await _fromCache(entry);
       if (cached != null && cached.exists == call.counts && (!call.counts || cached.metadata.hasPendingWrites)) return;
       await Future<void>.delayed(const Duration(milliseconds: 10));
@@ -1197,7 +1212,8 @@ class TallyCounter {
     });
   }
 
-  /// Decides later; without a view at once, because a timer that outlives its widget fails the app's tests.
+  /// Decides later; without a view at once, because a timer that outlives its widget fails the app's tests. A view that returns at once may
+  /// then show too little for a moment.
   void _decideLater(void Function() decide) {
     if (_views.isEmpty) {
       decide();
@@ -1353,16 +1369,16 @@ class TallyCounter {
     final plan = _planFor(call);
     final own = call.own;
     if (own != null) _total.incrementPlanned(own, plan);
-    _shardCount.writeSent();
+    final written = _shardCount.writeSent();
     try {
       final committed = await _sendAndConfirm(call, plan);
-      _shardCount.writeAnswered(false);
+      _shardCount.writeAnswered(written, false);
       _answered();
       return committed;
     } catch (error) {
       final isContended = _codeOf(error) == 'aborted';
       final isRefused = isContended || error is _RefusedThere;
-      _shardCount.writeAnswered(isContended);
+      _shardCount.writeAnswered(written, isContended);
       if (isRefused) _answered();
       if (!isRefused && !_isDenied(error)) rethrow;
       // A later call with this `once` has not waited, and decides. So this one must not be repeated; and it may be refused because the

@@ -1,4 +1,5 @@
 // A list of posts with likes, in SwiftUI. A row watches while it is on the screen.
+import Combine
 import FirebaseFirestore
 import SwiftUI
 
@@ -24,11 +25,17 @@ private struct PostRow: View {
   let uid: String
   @StateObject private var likes = PostLikes()
 
+  private var label: String {
+    let heart = likes.isLiked == true ? "♥ " : "♡ "
+    guard let total = likes.total else { return heart }
+    return heart + String(total)
+  }
+
   var body: some View {
     HStack {
       Text(post.title)
       Spacer()
-      Button("\(likes.isLiked == true ? "♥" : "♡") \(likes.total.map { "\($0)" } ?? "")") {
+      Button(label) {
         Task { await likes.toggle() }
       }
       .disabled(likes.isLiked == nil)

@@ -381,6 +381,9 @@ object TallyPlanner {
   }
 }
 
+/** A write that was sent, in milliseconds since the epoch. */
+class TallySentWrite(val at: Long)
+
 /**
  * How many shards this client chooses from for its next write. docs/data-model.md (Which shard) has the rules;
  * docs/vectors.json tests them.
@@ -392,13 +395,15 @@ class TallyShardCount(private val clock: () -> Long) {
   private var knownAt = 0L
   private var ttl = 0L
   private var writes = 0
-  private var pending = 0
 
   /** Whether a watch or a read, even one that failed, has updated the count. */
   private var hasCount = false
 
-  /** Since when no write has been answered, while some are pending. */
-  private var pendingSince = 0L
+  /** The writes without an answer, in their order. */
+  private val unanswered = mutableListOf<TallySentWrite>()
+
+  /** When a write was answered last. */
+  private var answeredAt = 0L
 
   /** The wait that the last answer ended; none if it has no length. */
   private var lastWaitSince = 0L
@@ -410,6 +415,11 @@ class TallyShardCount(private val clock: () -> Long) {
 
   /** The multiple that refusals have built up. */
   private var factor = 1.0
+
+  /** Since when the writes without an answer wait. */
+  private fun waitingSince(): Long {
+    return max(answeredAt, unanswered[0].at)
+  }
 
   private fun slownessOf(since: Long, until: Long, mustBeProven: Boolean): Long {
     val isProven = readAt > since
@@ -427,7 +437,7 @@ class TallyShardCount(private val clock: () -> Long) {
    */
   private fun slowness(mustBeProven: Boolean): Long {
     val now = clock()
-    val current = if (pending > 0) slownessOf(pendingSince, now, mustBeProven) else 0L
+    val current = if (unanswered.size > 0) slownessOf(waitingSince(), now, mustBeProven) else 0L
     val isRemembered = now - lastWaitUntil < TallyPlanner.SLOW_ANSWER_TTL_MILLIS
     val last = if (isRemembered) slownessOf(lastWaitSince, lastWaitUntil, mustBeProven) else 0L
     return max(current, last)
@@ -489,12 +499,11 @@ class TallyShardCount(private val clock: () -> Long) {
     writes = 0
   }
 
-  fun writeSent() {
+  fun writeSent(): TallySentWrite {
     writes += 1
-    if (pending == 0) {
-      pendingSince = clock()
-    }
-    pending += 1
+    val sent = TallySentWrite(clock())
+    unanswered.add(sent)
+    return sent
   }
 
   /**
@@ -502,13 +511,15 @@ class TallyShardCount(private val clock: () -> Long) {
    *
    * @param isRefused whether it was refused as contended
    */
-  fun writeAnswered(isRefused: Boolean) {
+  fun writeAnswered(sent: TallySentWrite, isRefused: Boolean) {
     val before = multiple()
-    pending -= 1
     val now = clock()
-    lastWaitSince = if (isRefused) now else pendingSince
+    val hasNoWait = isRefused || unanswered.size == 0
+    lastWaitSince = if (hasNoWait) now else waitingSince()
     lastWaitUntil = now
-    pendingSince = now
+    answeredAt = now
+    // Those that the server has answered others after so long may be of a user who has signed out.
+    unanswered.removeAll { one -> one === sent || now - one.at >= TallyPlanner.OFFLINE_AFTER_MILLIS }
     if (isRefused) {
       factor = min(before * TallyPlanner.REFUSED_FACTOR, TallyPlanner.MAX_FACTOR)
     } else {
@@ -1173,7 +1184,7 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
   private fun attempt(call: Call): Task<Committed> {
     val plan = planFor(call)
     call.own?.let { total.incrementPlanned(it, plan) }
-    shardCount.writeSent()
+    val written = shardCount.writeSent()
     return taskOf { send(call, plan) }
       .continueWithTask { sent ->
         val error = sent.exception
@@ -1182,7 +1193,7 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
       .continueWithTask { done ->
         val isContended = codeOf(done.exception) == Code.ABORTED
         val isRefused = isContended || done.exception is RefusedThere
-        shardCount.writeAnswered(isContended)
+        shardCount.writeAnswered(written, isContended)
         if (done.isSuccessful || isRefused) answeredAt = clock()
         when {
           !isRefused && !isDenied(done.exception) -> done
@@ -1227,7 +1238,10 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
         when {
           // The cache does not have the server's timestamp.
           error == null && isWatched() ->
-            readFromServer(documentOf(plan), Int.MAX_VALUE).onSuccessTask<Timestamp> { Tasks.forResult(it.get()?.get("at") as? Timestamp) }
+            readFromServer(documentOf(plan), Int.MAX_VALUE).continueWithTask { read ->
+              // Without the timestamp, too, the increment is committed.
+              Tasks.forResult<Timestamp>(if (read.isSuccessful) read.result.get()?.get("at") as? Timestamp else null)
+            }
           error == null -> Tasks.forResult<Timestamp>(null)
           codeOf(error) == Code.ABORTED || codeOf(error) == Code.PERMISSION_DENIED -> Tasks.forException(error)
           else -> queue(call, plan)

@@ -363,6 +363,15 @@ nonisolated enum TallyPlanner {
   }
 }
 
+/// A write that was sent, in milliseconds since the epoch.
+nonisolated final class TallySentWrite {
+  let at: Int64
+
+  init(_ at: Int64) {
+    self.at = at
+  }
+}
+
 /// How many shards this client chooses from for its next write. docs/data-model.md (Which shard) has the rules;
 /// docs/vectors.json tests them.
 nonisolated final class TallyShardCount {
@@ -372,13 +381,15 @@ nonisolated final class TallyShardCount {
   private var knownAt: Int64 = 0
   private var ttl: Int64 = 0
   private var writes = 0
-  private var pending = 0
 
   /// Whether a watch or a read, even one that failed, has updated the count.
   private var hasCount = false
 
-  /// Since when no write has been answered, while some are pending.
-  private var pendingSince: Int64 = 0
+  /// The writes without an answer, in their order.
+  private var unanswered: [TallySentWrite] = []
+
+  /// When a write was answered last.
+  private var answeredAt: Int64 = 0
 
   /// The wait that the last answer ended; none if it has no length.
   private var lastWaitSince: Int64 = 0
@@ -395,6 +406,11 @@ nonisolated final class TallyShardCount {
     self.clock = clock
   }
 
+  /// Since when the writes without an answer wait.
+  private func waitingSince() -> Int64 {
+    return max(answeredAt, unanswered[0].at)
+  }
+
   private func slownessOf(_ since: Int64, _ until: Int64, _ mustBeProven: Bool) -> Int64 {
     let isProven = readAt > since
     if until - since >= TallyPlanner.offlineAfterMillis || (mustBeProven && !isProven) {
@@ -409,7 +425,7 @@ nonisolated final class TallyShardCount {
   /// - Parameter mustBeProven: whether waits that no read was answered since are left out
   private func slowness(_ mustBeProven: Bool) -> Int64 {
     let now = clock()
-    let current = pending > 0 ? slownessOf(pendingSince, now, mustBeProven) : 0
+    let current = unanswered.count > 0 ? slownessOf(waitingSince(), now, mustBeProven) : 0
     let isRemembered = now - lastWaitUntil < TallyPlanner.slowAnswerTtlMillis
     let last = isRemembered ? slownessOf(lastWaitSince, lastWaitUntil, mustBeProven) : 0
     return max(current, last)
@@ -468,24 +484,25 @@ nonisolated final class TallyShardCount {
     writes = 0
   }
 
-  func writeSent() {
+  func writeSent() -> TallySentWrite {
     writes += 1
-    if pending == 0 {
-      pendingSince = clock()
-    }
-    pending += 1
+    let sent = TallySentWrite(clock())
+    unanswered.append(sent)
+    return sent
   }
 
   /// The write has an answer.
   ///
   /// - Parameter isRefused: whether it was refused as contended
-  func writeAnswered(_ isRefused: Bool) {
+  func writeAnswered(_ sent: TallySentWrite, _ isRefused: Bool) {
     let before = multiple()
-    pending -= 1
     let now = clock()
-    lastWaitSince = isRefused ? now : pendingSince
+    let hasNoWait = isRefused || unanswered.count == 0
+    lastWaitSince = hasNoWait ? now : waitingSince()
     lastWaitUntil = now
-    pendingSince = now
+    answeredAt = now
+    // Those that the server has answered others after so long may be of a user who has signed out.
+    unanswered.removeAll { one in one === sent || now - one.at >= TallyPlanner.offlineAfterMillis }
     if isRefused {
       factor = min(before * TallyPlanner.refusedFactor, TallyPlanner.maxFactor)
     } else {
@@ -1253,7 +1270,7 @@ final class TallyCounter {
     let sentAt = TallyCounter.clock()
     do {
       let committed = try await commitWithRetries(call)
-      if let own { await showUntilIncluded(own, committed, sentAt) }
+      if let own { Task { await showUntilIncluded(own, committed, sentAt) } }
     } catch {
       if let own { refuse(own) }
       throw error
@@ -1265,15 +1282,15 @@ final class TallyCounter {
     if let read = refreshShardCount(), dependsOnCount(call) { await read.wait() }
     let plan = planFor(call)
     if let own = call.own { total.incrementPlanned(own, plan) }
-    shardCount.writeSent()
+    let written = shardCount.writeSent()
     do {
       let committed = try await sendAndConfirm(call, plan)
-      shardCount.writeAnswered(false)
+      shardCount.writeAnswered(written, false)
       answeredAt = TallyCounter.clock()
       if let committed { return committed }
     } catch {
       let isContended = TallyCounter.codeOf(error) == .aborted
-      shardCount.writeAnswered(isContended)
+      shardCount.writeAnswered(written, isContended)
       if isContended { answeredAt = TallyCounter.clock() }
       let isRefused = isContended || (TallyCounter.isDenied(error) && isSuperseded(call.ordered))
       if !isRefused { throw error }
@@ -1328,7 +1345,10 @@ final class TallyCounter {
           keepsMarks = true
         }
         // The cache does not have the server's timestamp.
-        return !isWatched() ? nil : try await readFromServer(documentOf(plan), TallyCounter.lookupAttempts)?.get("at") as? Timestamp
+        if !isWatched() { return nil }
+        // Without the timestamp, too, the increment is committed.
+        let read = try? await readFromServer(documentOf(plan), TallyCounter.lookupAttempts)
+        return read?.get("at") as? Timestamp
       } catch {
         let code = TallyCounter.codeOf(error)
         if code == .aborted || code == .permissionDenied { throw error }

@@ -38,7 +38,7 @@ describe.each(["swift", "dart"] as const)("the planner in %s", (language) => {
     ["a literal in a function", /(random\(\) \* )256/, "$1255"],
     ["the name of a field", /(['"])nonces\1/, "$1nonce$1"],
     ["an operator", /( seen|read) >= 1/, "$1 > 1"],
-    ["a branch", /if \(?_?pending == 0\)?/, "if (_pending > 0)"],
+    ["a branch", /isRefused \|\| /, ""],
     ["a negation", /&& !fromCache/, "&& fromCache"],
     ["a grouping", /\((\S+ \+ later)\) %/, "$1 %"],
     ["a removed field", /\[plan\.expired\]/, "[plan.slot]"],

@@ -9,9 +9,10 @@ import {
   OptimisticTotal,
   planIncrement,
   randomShard,
+  type SentWrite,
 } from "../../core/src/index.ts";
 import { MAX_COMMIT_MS } from "../../core/src/timeouts.ts";
-import { casesOf, readVectors, wrongAnswers } from "../../mobile/conformance/cases.ts";
+import { answeredBy, casesOf, readVectors, wrongAnswers } from "../../mobile/conformance/cases.ts";
 
 const vectors = readVectors();
 
@@ -40,11 +41,13 @@ test.each(vectors.targets)(
 test.each(vectors.shardCounts)("shard count: $name", ({ steps }) => {
   let now = 0;
   const cache = createShardCountCache(() => now);
+  const sent: SentWrite[] = [];
+  const answers = answeredBy(steps);
   for (const step of steps) {
     now = step.at;
     if (step.do === "update") cache._update(step.shardCount, step.growing, step.readMillis);
-    if (step.do === "sent") cache._writeSent();
-    if (step.do === "answered") cache._writeAnswered(step.refused);
+    if (step.do === "sent") sent.push(cache._writeSent());
+    if (step.do === "answered") cache._writeAnswered(sent[answers.get(step) as number] as SentWrite, step.refused);
     const { choose, stale, contended } = step;
     expect([cache._shardsToChooseFrom(), cache._isStale(), cache._isContended()], JSON.stringify(step)).toEqual([
       choose,

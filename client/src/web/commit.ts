@@ -6,7 +6,7 @@
  * refused, a read finds out whether they count all the same (confirm.ts). If not, and if they cannot count any more, the increment is made
  * again elsewhere.
  */
-import { DIRECT, INCREMENTS_PER_MARK_REMOVAL, type IncrementPlan } from "../../../core/src/index.ts";
+import { DIRECT, INCREMENTS_PER_MARK_REMOVAL, type IncrementPlan, type SentWrite } from "../../../core/src/index.ts";
 import type { Committed, IncrementCall, OrderedCall } from "./call.ts";
 import { confirmCommitted, REFUSED } from "./confirm.ts";
 import { type Counter, hasCode, isLive, refreshShardCount } from "./counter.ts";
@@ -77,6 +77,7 @@ async function commitWithRetries(counter: Counter, call: IncrementCall): Promise
         Math.random() * INCREMENTS_PER_MARK_REMOVAL > 1,
   });
   let plan!: IncrementPlan;
+  let sent!: SentWrite;
   // While one transaction commits, the SDK holds everything else back. So the shard is chosen here, when more is known.
   const add: AddWrites = (writer, removesMarks) => {
     if (!plan) {
@@ -88,7 +89,7 @@ async function commitWithRetries(counter: Counter, call: IncrementCall): Promise
       });
       if (isDirect && counter._target) counter._target._room = (counter._target._room as number) - 1;
       call._plan = plan;
-      _shardCountCache._writeSent();
+      sent = _shardCountCache._writeSent();
     }
     addWrites(writer, counter, plan, undoneShard, removesMarks);
     call._alsoWrite?.(writer, plan.path);
@@ -102,11 +103,11 @@ async function commitWithRetries(counter: Counter, call: IncrementCall): Promise
         return send(counter, { _add: add });
       })
       .catch((error) => confirmCommitted(counter, call, error));
-    _shardCountCache._writeAnswered();
+    _shardCountCache._writeAnswered(sent);
     return { _path: plan.path, _at };
   } catch (error) {
     const isContended = hasCode(error, "aborted");
-    _shardCountCache._writeAnswered(isContended);
+    _shardCountCache._writeAnswered(sent, isContended);
     if (!isContended && error !== REFUSED) throw error;
     // Without functions, contention is no reason to leave this generation.
     if (isDirect && !(counter._hasNoShards && isContended)) call._refusedBy = generation;
