@@ -827,7 +827,8 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
    * repeats a contended write on the same document. The others are tried in a transaction first. If that is refused as contended, they go to
    * another shard; if it ends without an answer, to the queue.
    *
-   * @throws TallyException `counter/invalid-amount`, `counter/invalid-once`; the task fails with `counter/permission-denied`
+   * @throws TallyException `counter/invalid-amount`, `counter/invalid-once`; the task fails with `counter/permission-denied`, and with
+   *   `counter/unauthenticated` if a look-up finds no valid sign-in; then it is open whether the increment counts
    */
   fun increment(by: Long = 1, once: String? = null): Task<Void> {
     requireMainThread()
