@@ -11,7 +11,7 @@ import type { Committed, IncrementCall, OrderedCall } from "./call.ts";
 import { confirmCommitted, REFUSED } from "./confirm.ts";
 import { type Counter, hasCode, isLive, refreshShardCount } from "./counter.ts";
 import { goesToQueue } from "./goesToQueue.ts";
-import { inOrder } from "./inOrder.ts";
+import { inOrder, isUndone } from "./inOrder.ts";
 import { type AddWrites, send, transactionsOf } from "./send.ts";
 import { addWrites, planFor } from "./writes.ts";
 
@@ -108,7 +108,12 @@ async function commitWithRetries(counter: Counter, call: IncrementCall): Promise
   } catch (error) {
     const isContended = hasCode(error, "aborted");
     _shardCountCache._writeAnswered(sent, isContended);
-    if (!isContended && error !== REFUSED) throw error;
+    const mayBeRepeated = isContended || error === REFUSED;
+    if (!mayBeRepeated && !hasCode(error, "permission-denied")) throw error;
+    // A later call with this `once` does the opposite, and has not waited. So this one must not be repeated; and it may be refused because the
+    // later one was committed before the look-up.
+    if (ordered && isUndone(counter, ordered._once) !== !!undoneShard) return { _path: plan.path, _at: null };
+    if (!mayBeRepeated) throw error;
     // Without functions, contention is no reason to leave this generation.
     if (isDirect && !(counter._hasNoShards && isContended)) call._refusedBy = generation;
     // The refused write can no longer be committed, so another increment elsewhere is safe.

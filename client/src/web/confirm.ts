@@ -10,7 +10,6 @@ import { doc, type FirestoreError, type Timestamp } from "firebase/firestore";
 import { CounterError, DIRECT, type IncrementPlan, LOOKUP_ATTEMPTS } from "../../../core/src/index.ts";
 import type { IncrementCall } from "./call.ts";
 import { type Counter, counterDoc, hasCode, learn, readFromServer, rethrowUnlessDenied, targetIn } from "./counter.ts";
-import { isUndone } from "./inOrder.ts";
 import { hasMark } from "./writes.ts";
 
 /** An increment was refused for ever, so another one elsewhere is safe. */
@@ -23,7 +22,7 @@ const FULL = { code: "aborted" };
  * Looks up whether a refused increment counts: a replay was committed by its first attempt, and a `once` may count already. Cost: 1 read, 2
  * for a refused increment with `once`; 1 more on a shard.
  *
- * @returns the server's timestamp of the write or of a later one; `null` if it had counted before, or if a later call has undone it
+ * @returns the server's timestamp of the write or of a later one; `null` if it had counted before
  * @throws {@link REFUSED}, or an error with the code `aborted`, if it may be made again elsewhere; CounterError
  *         `counter/permission-denied` if it does not count; the message says why that may be
  */
@@ -33,7 +32,7 @@ export async function confirmCommitted(
   cause: FirestoreError,
 ): Promise<Timestamp | null | undefined> {
   const { firestore, id } = counter;
-  const { _ordered: ordered, _undoneShard: undoneShard, _refusedBy: refusedBy } = call;
+  const { _undoneShard: undoneShard, _refusedBy: refusedBy } = call;
   const isContended = hasCode(cause, "aborted");
   if (!isContended) rethrowUnlessDenied(cause);
   const plan = call._plan as IncrementPlan;
@@ -42,9 +41,6 @@ export async function confirmCommitted(
   const written = await readFromServer(doc(firestore, path), LOOKUP_ATTEMPTS);
   if (hasMark(written, plan)) return written?.get("at");
   if (isDirect) learn(counter, written, written?.get("growing"));
-  // A later call with this `once` does the opposite, and has not waited. So this one must not be repeated; and it may be refused because the later
-  // one was committed before the look-up.
-  if (ordered && isUndone(counter, ordered._once) !== !!undoneShard) return null;
   if (isContended) throw cause;
   const own = entry && !undoneShard ? await readFromServer(doc(firestore, entry), LOOKUP_ATTEMPTS) : undefined;
   if (own?.get("by") === by) return null;
