@@ -52,12 +52,12 @@ export async function commitOnce(counter: Counter, by: number, create: CreateDoc
 async function attempt(counter: Counter, by: number, create: CreateDocument): Promise<void> {
   // The call may have waited for its permit.
   throwIfAborted();
-  counter._shardCountCache._writeSent();
+  const sent = counter._shardCountCache._writeSent();
   const commit = mayLower(by) && !counter._isWritten ? commitUnlessBounded : commitBatch;
   await commit(counter, by, create).then(
-    () => counter._shardCountCache._writeAnswered(),
+    () => counter._shardCountCache._writeAnswered(sent),
     (error) => {
-      counter._shardCountCache._writeAnswered(isContention(error));
+      counter._shardCountCache._writeAnswered(sent, isContention(error));
       throw error;
     },
   );

@@ -204,8 +204,7 @@ function addTo(
 
 /** Tells the counters about contention, so that the next attempt spreads over more shards. */
 async function observed(commit: Promise<unknown>, counters: Iterable<Counter>): Promise<void> {
-  const all = [...counters];
-  for (const { _shardCountCache } of all) _shardCountCache._writeSent();
+  const sent = [...counters].map(({ _shardCountCache }) => [_shardCountCache, _shardCountCache._writeSent()] as const);
   let isContended = false;
   try {
     await commit;
@@ -213,7 +212,7 @@ async function observed(commit: Promise<unknown>, counters: Iterable<Counter>): 
     isContended = isContention(error);
     throw error;
   } finally {
-    for (const { _shardCountCache } of all) _shardCountCache._writeAnswered(isContended);
+    for (const [shardCountCache, write] of sent) shardCountCache._writeAnswered(write, isContended);
   }
 }
 

@@ -6,7 +6,7 @@
  * refused write to the same shard again: at once, then with delays that grow by half from a second to a minute, with a jitter of a
  * half. A user who leaves closes the page, and a refused write is not sent again.
  */
-import { INCREMENTS_PER_MARK_REMOVAL, randomShard } from "../../core/src/index.ts";
+import { INCREMENTS_PER_MARK_REMOVAL, randomShard, type SentWrite } from "../../core/src/index.ts";
 import { writeUnits } from "../../costs/src/index.ts";
 import type { Millis } from "../../functions/src/decisions.ts";
 import type { Backend } from "./backend.ts";
@@ -28,6 +28,7 @@ export class Write implements Step {
   readonly #client: Client;
   readonly issuedAt: Millis;
   #sentAt: Millis = 0;
+  #sent!: SentWrite;
   #responseDelay: Millis = 0;
   #shard = "0";
   /** The generation of the counter document that it joins; `undefined` if it goes to a shard. */
@@ -70,7 +71,7 @@ export class Write implements Step {
     const { shardCountCache, isWatching } = this.#client;
     this.#sentAt = now;
     this.#shard = randomShard(shardCountCache._shardsToChooseFrom(), this.#world.random);
-    shardCountCache._writeSent();
+    this.#sent = shardCountCache._writeSent();
     const isCalm = this.#counter.published?.growing === false && !shardCountCache._isContended();
     // One in twenty is made as if it were not calm, because transactions remove marks.
     this.#isQueued = isWatching && isCalm && this.#world.random() * INCREMENTS_PER_MARK_REMOVAL > 1;
@@ -93,7 +94,7 @@ export class Write implements Step {
     const { clock, settings, waiting } = this.#world;
     if (now - this.issuedAt > settings.abandonAfter) {
       waiting.delete(this);
-      this.#client.shardCountCache._writeAnswered();
+      this.#client.shardCountCache._writeAnswered(this.#sent);
       this.#world.metrics.abandoned(this.issuedAt, now - this.issuedAt);
       return;
     }
@@ -126,7 +127,7 @@ export class Write implements Step {
   }
 
   #move(now: Millis): void {
-    this.#client.shardCountCache._writeAnswered(true);
+    this.#client.shardCountCache._writeAnswered(this.#sent, true);
     this.#prepare(now);
   }
 
@@ -151,7 +152,7 @@ export class Write implements Step {
 
   /** The document shows why: the increment joins another generation, or goes to a shard. */
   #redirect(now: Millis): void {
-    this.#client.shardCountCache._writeAnswered();
+    this.#client.shardCountCache._writeAnswered(this.#sent);
     this.#send(now);
   }
 
@@ -207,7 +208,7 @@ export class Write implements Step {
 
   #acknowledge(at: Millis): void {
     const { waiting, metrics } = this.#world;
-    this.#client.shardCountCache._writeAnswered();
+    this.#client.shardCountCache._writeAnswered(this.#sent);
     waiting.delete(this);
     metrics.acknowledged(this.issuedAt, at - this.issuedAt);
   }

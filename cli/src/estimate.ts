@@ -138,7 +138,7 @@ function assumptions(
         ]
       : []),
     ...(dayParts.some(({ direct }) => direct > 0)
-      ? ["Web clients increment, and the counters have no windows, history or mirrors; else pass --no-direct."]
+      ? ["Apps increment, and the counters have no windows, history or mirrors; else pass --no-direct."]
       : []),
     ...(isShortened ? ["The peak is shorter than given: a longer one would exceed the increments of a day."] : []),
     `${formatNumber(once * 100)}% of the increments count once per user; ${pluralize(watchers, "client")} watch each counter.`,

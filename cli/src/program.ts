@@ -278,10 +278,7 @@ Exit codes: 0 done, 1 failed or declined, 2 wrong usage, 130 interrupted.`,
     )
     .option("--batch <n>", "events of a request, if all increments come through ingest", parseCount)
     .option("--history", "past totals are kept")
-    .option(
-      "--no-direct",
-      "no increments in counter documents: of servers, mobile apps, counters with windows, history or mirrors",
-    )
+    .option("--no-direct", "no increments in counter documents: of servers, counters with windows, history or mirrors")
     .option("--regions <n>", "databases over which the traffic is spread", parseCount)
     .option("--total <n>", "the total of one counter (default: half a month's increments)", parseAmount)
     .addOption(

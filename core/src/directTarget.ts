@@ -47,13 +47,14 @@ const MOST_CROWD_SHARDS = 150;
 export function directTarget(direct: ReadDirect, hasNoShards?: boolean): DirectTarget {
   const { open, generation = 0, marks = {} } = direct ?? { open: direct === null };
   if (!open) return {};
+  // A server may have written anything.
   const now = marks[generation % DIRECT_SLOTS];
   const before = marks[(generation + DIRECT_SLOTS - 1) % DIRECT_SLOTS];
-  const size = now?.nonces.length ?? 0;
+  const size = now?.nonces?.length ?? 0;
   const most = hasNoShards || size > MAX_DIRECT_MARKS ? MAX_MARKS_WITHOUT_FUNCTIONS : MAX_DIRECT_MARKS;
   const next = { _generation: generation + 1, _room: most };
   // By stored times alone, so that a refusal is one for ever. A pending write of this client has none: then it is NaN.
-  const millis = (now?.at?.toMillis() as number) - (before ? (before.at?.toMillis() as number) : 0);
+  const millis = (now?.at?.toMillis?.() as number) - (before ? (before.at?.toMillis?.() as number) : 0);
   // Firestore compares microseconds, so exactly a minute may be less.
   if (size >= MAX_DIRECT_MARKS && millis > SLOW_GENERATION_SECONDS * 1_000) return next;
   if (size < most) return { _generation: generation, _room: most - size };

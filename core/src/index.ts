@@ -114,7 +114,7 @@ export {
   sumRegisters,
 } from "./regions.ts";
 export { ServerClock } from "./serverClock.ts";
-export { createShardCountCache, type ShardCountCache } from "./shardCountCache.ts";
+export { createShardCountCache, type SentWrite, type ShardCountCache } from "./shardCountCache.ts";
 export { partOfShard0, type Random, randomShard } from "./shardSelection.ts";
 export { hashRank, Sketch, type StoredSketch, VISITOR_HASH_DIGITS } from "./sketch.ts";
 export { type CounterSnapshotBase, directCountOf, microsOf, toServedSnapshot, toSnapshot } from "./snapshot.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { MAX_SHARDS } from "./layout.ts";
-import { createShardCountCache, type ShardCountCache } from "./shardCountCache.ts";
+import { createShardCountCache, type SentWrite, type ShardCountCache } from "./shardCountCache.ts";
 import {
   FIRST_COUNT_TIMEOUT_MS,
   LATER_COUNT_TIMEOUT_MS,
@@ -19,6 +19,9 @@ const malformed = [0, -1, 0.5, Number.NaN, Number.NEGATIVE_INFINITY, "many", "",
 /** A client whose clock the test sets. */
 interface Client {
   readonly cache: ShardCountCache;
+  send(): void;
+  /** The oldest write has an answer. */
+  answer(isRefused?: boolean): void;
   /** Moves the clock. @returns how many shards it chooses from, and whether it should read the shard count first */
   later(millis?: number): [width: number, isStale: boolean];
 }
@@ -31,7 +34,13 @@ function client(...learned: Parameters<ShardCountCache["_update"]>): Client {
     now += millis;
     return [cache._shardsToChooseFrom(), cache._isStale()];
   };
-  return { cache, later };
+  const sent: SentWrite[] = [];
+  return {
+    cache,
+    later,
+    send: () => void sent.push(cache._writeSent()),
+    answer: (isRefused) => cache._writeAnswered(sent.shift() as SentWrite, isRefused),
+  };
 }
 
 describe("the known shard count", () => {
@@ -53,8 +62,8 @@ describe("the known shard count", () => {
     expect(SHARD_COUNT_TTL_WRITES).toBe(20);
     const one = client(8);
     const write = () => {
-      one.cache._writeSent();
-      one.cache._writeAnswered();
+      one.send();
+      one.answer();
       return one.later();
     };
     for (let n = 1; n < SHARD_COUNT_TTL_WRITES; n++) expect(write()).toEqual([8, false]);
@@ -80,7 +89,7 @@ describe("a slow write", () => {
   const waiting = (shardCount: number, readMillis: number) => {
     const one = client(shardCount, false, readMillis);
     one.later(SHARD_COUNT_TTL_MS / 2);
-    one.cache._writeSent();
+    one.send();
     one.later(readMillis);
     one.cache._update(shardCount, false, readMillis);
     return one;
@@ -100,14 +109,14 @@ describe("a slow write", () => {
     const answered = () => {
       const one = waiting(100, 50);
       one.later(2_000);
-      one.cache._writeAnswered();
+      one.answer();
       return one;
     };
     const one = answered();
     expect([one.later()[0], one.later(9_999)[0], one.later(1)[0]]).toEqual([400, 400, 100]);
     const other = answered();
-    other.cache._writeSent();
-    other.cache._writeAnswered();
+    other.send();
+    other.answer();
     expect(other.later()[0]).toBe(100);
     const grown = answered();
     grown.cache._update(101, false, 50);
@@ -118,8 +127,31 @@ describe("a slow write", () => {
     expect(OFFLINE_AFTER_MS).toBe(10_000);
     const one = waiting(1, 50);
     expect([one.later(9_949)[0], one.later(1)[0], one.later(3_600_000)[0]]).toEqual([256, 1, 1]);
-    one.cache._writeAnswered();
+    one.answer();
     expect(one.later()[0]).toBe(1);
+  });
+
+  test("a write that waits until its user signs in again is none after ten seconds, however often others are written", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 20_000 }), fc.integer({ min: 10, max: 500 }), (gap, millis) => {
+        const one = client(1, false, 50);
+        one.cache._writeSent();
+        one.later(OFFLINE_AFTER_MS);
+        let reads = 0;
+        for (let n = 0; n < 100; n++) {
+          one.send();
+          one.later(millis);
+          one.answer();
+          const [width, isStale] = one.later(gap);
+          expect(width).toBe(1);
+          if (!isStale) continue;
+          reads++;
+          one.cache._update(1, false, 50);
+        }
+        // As without that write: one in two minutes, and one in 20 writes.
+        expect(reads).toBeLessThanOrEqual(6 + (100 * (gap + millis)) / SHARD_COUNT_TTL_MS);
+      }),
+    );
   });
 
   test("an offline device never takes its queue for contention", () => {
@@ -130,7 +162,7 @@ describe("a slow write", () => {
         const one = client(1, false, readMillis);
         for (const gap of millis) {
           expect(one.later(gap + 1)[0]).toBe(1);
-          one.cache._writeSent();
+          one.send();
           // No read succeeds.
           if (one.later()[1]) one.cache._update();
         }
@@ -141,8 +173,8 @@ describe("a slow write", () => {
 
 describe("a write refused as contended", () => {
   const answer = (one: Client, isRefused: boolean) => {
-    one.cache._writeSent();
-    one.cache._writeAnswered(isRefused);
+    one.send();
+    one.answer(isRefused);
     return one.later()[0];
   };
 
@@ -172,18 +204,23 @@ test("in any sequence of events, a client chooses from at least the known count,
   );
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200, size: "max" }), (steps) => {
-      const { cache, later } = client();
+      const { cache, later, send, answer } = client();
       let time = 0;
       let count = 1;
       let wider = 1;
-      let pending = 0;
       let sent = 0;
+      let unanswered: { at: number; isOld: boolean }[] = [];
+      let answeredAt = 0;
+      const waitingSince = () => {
+        const first = unanswered.find(({ isOld }) => !isOld);
+        return first && Math.max(answeredAt, first.at);
+      };
       let read: { at: number; readMillis: number } | undefined;
       let [learnedAt, isTrusted] = [Number.NEGATIVE_INFINITY, false];
-      let current: { since: number } | undefined;
       let last: { since: number; until: number } | undefined;
       const slowness = (mustBeProven: boolean) => {
-        const waits = [...(current ? [{ since: current.since, until: time }] : []), ...(last ? [last] : [])];
+        const since = waitingSince();
+        const waits = [...(since === undefined ? [] : [{ since, until: time }]), ...(last ? [last] : [])];
         const slow = waits
           .filter(({ since, until }) => until - since < 10_000 && time - until < 10_000)
           .map(({ since, until }) => {
@@ -202,16 +239,18 @@ test("in any sequence of events, a client chooses from at least the known count,
           later(one.wait);
           time += one.wait;
         } else if ("send" in one) {
-          cache._writeSent();
-          if (pending++ === 0) current = { since: time };
+          send();
+          unanswered.push({ at: time, isOld: false });
           sent++;
         } else if ("answer" in one) {
-          if (pending === 0) continue;
+          if (unanswered.length === 0) continue;
           const before = factorNow();
-          cache._writeAnswered(one.answer);
+          const since = waitingSince();
+          answer(one.answer);
           wider = one.answer ? Math.min(before * 8, 512) : Math.max(wider / 2, 1);
-          last = one.answer || !current ? undefined : { ...current, until: time };
-          current = --pending > 0 ? { since: time } : undefined;
+          last = one.answer || since === undefined ? undefined : { since, until: time };
+          answeredAt = time;
+          unanswered = unanswered.slice(1).map(({ at, isOld }) => ({ at, isOld: isOld || time - at >= 10_000 }));
         } else {
           cache._update(one.learn, one.growing, one.readMillis);
           const said = malformed.includes(one.learn as never) ? 1 : ((one.learn ?? count) as number);

@@ -11,7 +11,8 @@
  *
  * Reads do not wait for a contended document, so a read tells a slow write from a slow connection. An outage of two to ten seconds
  * looks like contention. A device that is offline for longer does not take its queue for contention, nor does one whose reads are
- * not answered. Any number of shards is safe, because the total is the sum of all shards.
+ * not answered; nor are writes of a user who has signed out, which wait for that user. Any number of shards is safe, because the total is
+ * the sum of all shards.
  */
 import { MAX_SHARDS } from "./layout.ts";
 import {
@@ -30,6 +31,11 @@ import {
   SLOW_WRITE_READS,
 } from "./timeouts.ts";
 
+/** A write that was sent. */
+export interface SentWrite {
+  readonly _at: number;
+}
+
 /** The shard count of one counter, as one client knows it. One per counter and Firestore instance; synchronous, no I/O. */
 export interface ShardCountCache {
   /** Whether the client chooses from more than the shard count. */
@@ -47,9 +53,9 @@ export interface ShardCountCache {
    * @param readMillis - how long the read took, in milliseconds. A failed read and a watch leave it out
    */
   _update(shardCount?: unknown, growing?: unknown, readMillis?: number): void;
-  _writeSent(): void;
+  _writeSent(): SentWrite;
   /** The write has an answer. @param isRefused - whether it was refused as contended */
-  _writeAnswered(isRefused?: boolean): void;
+  _writeAnswered(write: SentWrite, isRefused?: boolean): void;
   /** How many shards to choose from for the next write. */
   _shardsToChooseFrom(): number;
 }
@@ -62,9 +68,12 @@ export function createShardCountCache(clock: () => number): ShardCountCache {
   /** Whether a watch or a read, even one that failed, has updated the count. */
   let hasCount = false;
   let writes = 0;
-  let pending = 0;
-  /** Since when no write has been answered, while some are pending. */
-  let pendingSince = 0;
+  /** The writes without an answer, in their order. */
+  let unanswered: SentWrite[] = [];
+  /** When a write was answered last. */
+  let answeredAt = 0;
+  /** Since when the writes without an answer wait. */
+  const waitingSince = () => unanswered[0] && Math.max(answeredAt, unanswered[0]._at);
   /** The wait that the last answer ended. */
   let lastWait: { since: number; until: number } | undefined;
   /** When the last read was answered, and how long it took. */
@@ -77,13 +86,13 @@ export function createShardCountCache(clock: () => number): ShardCountCache {
    */
   const slowness = (evidence: "proven" | "suspected") => {
     const now = clock();
-    const slownessOf = (since: number, until: number) => {
+    const slownessOf = (since = now, until = now) => {
       const isProven = readAt > since;
       if (until - since >= OFFLINE_AFTER_MS || (evidence === "proven" && !isProven)) return 0;
       return Math.floor((until - since) / Math.max(SLOW_WRITE_MS, isProven ? SLOW_WRITE_READS * roundTrip : 0));
     };
     return Math.max(
-      pending && slownessOf(pendingSince, now),
+      slownessOf(waitingSince()),
       lastWait && now - lastWait.until < SLOW_ANSWER_TTL_MS ? slownessOf(lastWait.since, lastWait.until) : 0,
     );
   };
@@ -112,14 +121,18 @@ export function createShardCountCache(clock: () => number): ShardCountCache {
     },
     _writeSent() {
       writes++;
-      if (!pending++) pendingSince = clock();
+      const write = { _at: clock() };
+      unanswered.push(write);
+      return write;
     },
-    _writeAnswered(isRefused) {
+    _writeAnswered(write, isRefused) {
       const before = multiple();
-      pending--;
       const now = clock();
-      lastWait = isRefused ? undefined : { since: pendingSince, until: now };
-      pendingSince = now;
+      const since = waitingSince();
+      lastWait = isRefused || since === undefined ? undefined : { since, until: now };
+      answeredAt = now;
+      // Those that the server has answered others after so long may be of a user who has signed out.
+      unanswered = unanswered.filter((one) => one !== write && now - one._at < OFFLINE_AFTER_MS);
       if (isRefused) factor = Math.min(before * REFUSED_FACTOR, MAX_FACTOR);
       else factor = Math.max(factor / 2, 1);
     },

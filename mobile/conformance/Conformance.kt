@@ -4,7 +4,9 @@
  */
 import java.io.PrintStream
 import tally.TallyOwnIncrement
+import tally.TallyPlan
 import tally.TallyPlanner
+import tally.TallySentWrite
 import tally.TallyShardCount
 import tally.TallyTotal
 import tally.TallyValue
@@ -19,14 +21,18 @@ fun main() {
 class Conformance {
   private var now = 0L
   private var shardCount = TallyShardCount { now }
+  private val sent = mutableListOf<TallySentWrite>()
   private var total = TallyTotal()
   private var own = mutableListOf<TallyOwnIncrement>()
 
   fun answer(words: List<String>): String =
     when (words[0]) {
-      "name" -> TallyPlanner.isValidName(words[1]).toString()
+      "name" -> TallyPlanner.isValidName(numbers(words[1])).toString()
       "plan" -> plan(words)
-      "refusal" -> TallyPlanner.judgeRefusal(words[1] == "true", words[2] == "true", words[3].toLongOrNull(), words[4].toLong())
+      "direct" -> direct(words)
+      "target" -> target(words)
+      "refusal" ->
+        TallyPlanner.judgeRefusal(words[1] == "true", words[2] == "true", words[3].toLongOrNull(), words[4].toLong(), words[5] == "true")
       "shardCount" -> shardCount(words)
       "total" -> total(words)
       else -> "unknown: ${words[0]}"
@@ -44,6 +50,25 @@ class Conformance {
     return TallyPlanner.writes(plan, words[8] == "true").joinToString("\t") { written(it) }
   }
 
+  /** call, counter, generation, whether it creates the document, its group then, amount, once, random numbers */
+  private fun direct(words: List<String>): String {
+    val numbers = words[8].split(" ").map { it.toDouble() }.iterator()
+    val isUndo = words[1] == "undo"
+    val by = if (isUndo) -words[6].toLong() else words[6].toLong()
+    val group = if (words[4] == "true") words[5] else null
+    val once = if (words[7] == "") null else words[7]
+    val plan = TallyPlanner.planDirect(words[2], words[3].toLong(), group, by, { numbers.next() }, once, isUndo)
+    return TallyPlanner.writes(plan, false).joinToString("\t") { written(it) }
+  }
+
+  /** whether it is open, the generation, its marks, the milliseconds since the one before */
+  private fun target(words: List<String>): String {
+    val target = TallyPlanner.directTarget(words[1] == "true", words[2].toLong(), words[3].toLong(), words[4].toLong())
+    return "${target.generation ?: "shard"} ${target.room} ${target.shards}"
+  }
+
+  private fun numbers(text: String): List<Int> = text.split(" ").mapNotNull { it.toIntOrNull() }
+
   private fun written(write: TallyWrite): String {
     val fields = write.fields
     val kind = if (fields == null) "delete" else if (write.merge) "merge" else "create"
@@ -55,6 +80,7 @@ class Conformance {
       when (value) {
         is TallyValue.Text -> listOf("$prefix$name=text:${value.text}")
         is TallyValue.Whole -> listOf("$prefix$name=whole:${value.number}")
+        is TallyValue.Flag -> listOf("$prefix$name=flag:${value.isTrue}")
         is TallyValue.Increment -> listOf("$prefix$name=increment:${value.by}")
         is TallyValue.ServerTime -> listOf("$prefix$name=serverTime")
         is TallyValue.Append -> listOf("$prefix$name=append:${value.bytes.joinToString(",")}")
@@ -65,20 +91,25 @@ class Conformance {
 
   /** what, time; for an update the shard count, whether it grows, how long the read took; for an answer whether it is a refusal */
   private fun shardCount(words: List<String>): String {
-    if (words[1] == "begin") shardCount = TallyShardCount { now }
-    else {
+    if (words[1] == "begin") {
+      shardCount = TallyShardCount { now }
+      sent.clear()
+    } else {
       now = words[2].toLong()
       when (words[1]) {
         "update" -> shardCount.update(words[3].toDoubleOrNull(), words[4] == "true", words[5].toLongOrNull())
-        "sent" -> shardCount.writeSent()
-        "answered" -> shardCount.writeAnswered(words[3] == "true")
+        "sent" -> sent.add(shardCount.writeSent())
+        "answered" -> shardCount.writeAnswered(sent[words[4].toInt()], words[3] == "true")
         "countTimeout" -> return "${shardCount.countTimeout()}"
       }
     }
-    return "${shardCount.shardsToChooseFrom()} ${shardCount.isStale()} ${shardCount.isContended()}"
+    return "${shardCount.shardsToChooseFrom()} ${shardCount.isStale(false)} ${shardCount.isContended()}"
   }
 
-  /** what, and its numbers: an amount; an increment, its time and the round trip; an increment; a total, its time, its source */
+  /**
+   * what, and its numbers: an amount; an increment, its time and the round trip; an increment; an increment and whether it is direct; a total, its
+   * time, its source, the increments whose marks it has, and those whose marks may be gone
+   */
   private fun total(words: List<String>): String {
     when (words[1]) {
       "begin" -> {
@@ -89,10 +120,19 @@ class Conformance {
       "committed" ->
         total.incrementCommitted(own[words[2].toInt()], TallyPlanner.latestCommit(instant(words[3]), words[4].toLong()))
       "refused" -> total.incrementRefused(own[words[2].toInt()])
-      "read" -> total.totalRead(words[2].toDouble(), instant(words[3]), words[4] == "true")
+      "planned" -> total.incrementPlanned(own[words[2].toInt()], planOf(words[2].toInt(), words[3] == "true"))
+      "read" ->
+        total.totalRead(words[2].toDouble(), instant(words[3]), words[4] == "true") { plan ->
+          if (plan.nonce[0] in numbers(words[6])) null else plan.nonce[0] in numbers(words[5])
+        }
     }
     return "${total.total()} ${total.isPending()}"
   }
+
+  /** The plan of an increment, whose nonce is its number. */
+  private fun planOf(which: Int, isDirect: Boolean): TallyPlan =
+    if (isDirect) TallyPlanner.planDirect("c/x", 0, null, 1, { which / 256.0 }, null, false)
+    else TallyPlanner.planIncrement("c/x", "0", 1, 0, { which / 256.0 }, null, false)
 
   /** Microseconds, by way of a timestamp's seconds and nanoseconds. */
   private fun instant(word: String): Long {

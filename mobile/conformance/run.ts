@@ -1,8 +1,9 @@
 /**
  * `npm run conformance`: holds the planners of the mobile clients to docs/vectors.json, each in its own language, and says
- * which ran and which did not, for want of a compiler. Node 24 runs it without `npm install`.
+ * which ran and which did not, for want of a compiler. With swiftc 6.2 or newer, it also compiles and runs the rest of the iOS
+ * client. Node 24 runs it without `npm install`.
  *
- * Exit code 0: every planner that ran answered as it must. `--must-run swift,dart`: those must have run.
+ * Exit code 0: all that ran did as it must. `--must-run swift,dart`: that of those languages must have run.
  */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -10,7 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { casesOf, readVectors, wrongAnswers } from "./cases.ts";
 import type { Language } from "./planner.ts";
-import { build, MissingToolchain } from "./toolchains.ts";
+import { build, checkSwiftClient, MissingToolchain } from "./toolchains.ts";
 
 export interface Outcome {
   readonly language: Language;
@@ -40,6 +41,21 @@ export function conform(language: Language): Outcome {
   }
 }
 
+/** What checking the calls of the SDK in Tally.swift has come to, and whether that is a failure. */
+function checkClient(mustRun: boolean): { says: string; hasFailed: boolean } {
+  const folder = mkdtempSync(join(tmpdir(), "tally-swift-"));
+  try {
+    checkSwiftClient(folder);
+    return { says: "compiled in each mode and run, against declarations of ours of the SDK", hasFailed: false };
+  } catch (error) {
+    const { message } = error as Error;
+    if (error instanceof MissingToolchain) return { says: `SKIPPED, not compiled. ${message}`, hasFailed: mustRun };
+    return { says: `FAILED. ${message}`, hasFailed: true };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
 function report({ language, skipped, failed, questions, wrong }: Outcome): string {
   if (skipped) return `${language}: SKIPPED, nothing was compiled or run. ${skipped}`;
   if (failed) return `${language}: FAILED, it does not compile or does not run. ${failed}`;
@@ -56,5 +72,9 @@ if (import.meta.main) {
     console.log(report(outcome));
     const isMissing = outcome.skipped !== undefined && required.includes(language);
     if (isMissing || outcome.failed !== undefined || outcome.wrong.length > 0) process.exitCode = 1;
+    if (language !== "swift" || outcome.skipped !== undefined) continue;
+    const { says, hasFailed } = checkClient(required.includes(language));
+    console.log(`swift, calls of the SDK: ${says}`);
+    if (hasFailed) process.exitCode = 1;
   }
 }

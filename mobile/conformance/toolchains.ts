@@ -1,8 +1,8 @@
 /**
  * Finds the compilers of this machine, and builds the program of a language: its planner and what answers the questions.
  *
- * Kotlin: `kotlinc` 2 or newer on the path, else the npm package of the compiler, which is fetched once, and a Java. Swift: `swiftc`, as
- * Xcode brings it. Dart: `dart`, as Flutter brings it.
+ * Kotlin: `kotlinc` 2 or newer on the path, else the npm package of the compiler, which is fetched once, and a Java. Swift: `swiftc`
+ * 6.1 or newer, as Xcode 16.3 brings it. Dart: `dart`, as Flutter brings it.
  */
 import { spawnSync } from "node:child_process";
 import {
@@ -46,7 +46,9 @@ export function build(language: Language, folder: string): Command {
     return runKotlin(jar, "ConformanceKt");
   }
   if (language === "swift") {
-    const compiler = find("swiftc") ?? missing("swiftc was not found: install Xcode, or Swift from swift.org");
+    const compiler = findSwift();
+    if (swiftVersion(compiler, folder) < 601)
+      missing("swiftc 6.1 or newer was not found: install Xcode 16.3, or Swift from swift.org");
     // Only a file of this name may have statements outside of functions.
     const main = join(folder, "main.swift");
     copyFileSync(join(import.meta.dirname, "Conformance.swift"), main);
@@ -61,11 +63,36 @@ export function build(language: Language, folder: string): Command {
 }
 
 /**
+ * Compiles the whole of Tally.swift in each mode of the language, and runs it, against declarations of ours of the SDK (`swift/`).
+ *
+ * @param folder an empty folder for what is built
+ * @throws MissingToolchain; Error if the client does not compile, or a run fails; the message is what the script says
+ */
+export function checkSwiftClient(folder: string): void {
+  // The first that knows the modes of a new project of Xcode 26.
+  const isKnown = swiftVersion(findSwift(), folder) >= 602;
+  if (!isKnown) missing("swiftc 6.2 or newer was not found: install Xcode 26, or Swift from swift.org");
+  run(["bash", join(import.meta.dirname, "swift", "check.sh"), folder]);
+}
+
+function findSwift(): string {
+  return find("swiftc") ?? missing("swiftc was not found: install Xcode, or Swift from swift.org");
+}
+
+/** 602 for 6.2; not a number if the compiler does not tell. */
+function swiftVersion(compiler: string, folder: string): number {
+  const { stdout } = spawnSync(compiler, ["--version"], { cwd: folder, encoding: "utf8" });
+  const [, major, minor] = /Swift version (\d+)\.(\d+)/.exec(stdout) ?? [];
+  return Number(major) * 100 + Number(minor);
+}
+
+/**
  * Compiles Kotlin sources for the JVM.
  *
+ * @param options more of the compiler's, as `-classpath`
  * @throws MissingToolchain; Error if the compiler refuses the sources
  */
-export function compileKotlin(sources: string[], output: string): void {
+export function compileKotlin(sources: string[], output: string, options: string[] = []): void {
   const installed = installedKotlin();
   const compiler: Command = installed
     ? [installed]
@@ -77,12 +104,21 @@ export function compileKotlin(sources: string[], output: string): void {
         "-kotlin-home",
         kotlinHome(),
       ];
-  run([...compiler, "-nowarn", "-include-runtime", "-d", output, ...sources]);
+  run([...compiler, "-nowarn", "-include-runtime", "-d", output, ...options, ...sources]);
 }
 
-/** Runs the class of a jar that {@link compileKotlin} made. */
-export function runKotlin(jar: string, main: string): Command {
-  return [findJava(), "-classpath", jar, main];
+/**
+ * Compiles Java sources into the classes of a folder.
+ *
+ * @throws MissingToolchain; Error if the compiler refuses the sources
+ */
+export function compileJava(sources: string[], folder: string): void {
+  run([findJava("javac"), "-nowarn", "-d", folder, ...sources]);
+}
+
+/** Runs the class of a jar that {@link compileKotlin} made, with the classes of more folders. */
+export function runKotlin(jar: string, main: string, ...folders: string[]): Command {
+  return [findJava(), "-classpath", [jar, ...folders].join(delimiter), main];
 }
 
 /** Debian's, for one, is of 2019. */
@@ -114,11 +150,11 @@ function kotlinHome(): string {
   return folder;
 }
 
-/** Any Java runs the compiler. */
-function findJava(): string {
+/** A program of a JDK. Any `java` runs Kotlin's compiler. */
+export function findJava(program: "java" | "javac" | "javap" | "jar" = "java"): string {
   const home = process.env.JAVA_HOME;
-  if (home && existsSync(join(home, "bin", "java"))) return join(home, "bin", "java");
-  return find("java") ?? missing("java was not found: install a JDK");
+  if (home && existsSync(join(home, "bin", program))) return join(home, "bin", program);
+  return find(program) ?? missing(`${program} was not found: install a JDK`);
 }
 
 function find(program: string): string | undefined {

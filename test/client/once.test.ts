@@ -2,6 +2,7 @@
  * Increments with `once` of signed-in users, with the rules, over connections that are cut between commit and acknowledgement.
  * `test/simulation` has calls in any order, of many users.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import { disableNetwork, enableNetwork, writeBatch } from "firebase/firestore";
 import { Timestamp } from "firebase-admin/firestore";
 import {
@@ -43,14 +44,14 @@ const newPost = () => `likes:post-${process.pid}-${made++}`;
  *
  * @param growing  whether it has just grown: then the first like of a device is sent in a transaction instead of the queue
  */
-async function newBusyPost(growing: boolean): Promise<string> {
+async function newBusyPost(growing: boolean, shards = 8): Promise<string> {
   const id = newPost();
   const asOf = Timestamp.now();
   // With a reservation, so that no publish lowers the shard count.
-  const reservation = { shards: 8, until: Timestamp.fromMillis(asOf.toMillis() + 3_600_000) };
+  const reservation = { shards, until: Timestamp.fromMillis(asOf.toMillis() + 3_600_000) };
   await admin
     .doc(`counters/${id}`)
-    .set({ total: 0, writes: 0, group: "likes", shardCount: 8, growing, asOf, reservation });
+    .set({ total: 0, writes: 0, group: "likes", shardCount: shards, growing, asOf, reservation });
   return id;
 }
 
@@ -209,5 +210,25 @@ test("I8: likes of a new post are shown before the server has them, and no longe
     stop();
   }
   await app.close();
+  proxy.close();
+});
+
+test("I8: a like that another device has made, and an unlike right after it, which is committed before the refusal is looked up: both resolve", async () => {
+  const proxy = await startProxy(process.env.FIRESTORE_EMULATOR_HOST as string, [
+    // The look-up is a read of a transaction.
+    (method) => (method === "BatchGetDocuments" ? { request: () => sleep(300) } : undefined),
+  ]);
+  const [app, other] = [client(proxy.address), client()];
+  const once = await signIn(app);
+  await signIn(other, once);
+  const likes = counter(app.db, await newBusyPost(false, 1));
+  // Calls after the first go to the queue, so the unlike waits for none.
+  await incrementCounter(likes, 1, { once });
+  await undoIncrement(likes, once);
+  await incrementCounter(counter(other.db, likes.id), 1, { once });
+  await Promise.all([incrementCounter(likes, 1, { once }), undoIncrement(likes, once)]);
+  expect([await sumOfIncrements(likes.id), await entries(likes.id)]).toEqual([0, 0]);
+  await app.close();
+  await other.close();
   proxy.close();
 });

@@ -95,7 +95,7 @@ function fieldOf(member: Node): { name: string; value: Node[] } | undefined {
 }
 
 /** Kinds of plan values: `TallyValue.Text` in Kotlin, `TallyValue.text` in Swift, `TallyText` in Dart. */
-const VALUES = new Set(["text", "whole", "increment", "servertime", "append", "fields", "delete"]);
+const VALUES = new Set(["text", "whole", "increment", "servertime", "append", "fields", "delete", "flag"]);
 
 /** Names of the standard libraries, and operators. */
 const TRANSLATED: Readonly<Record<string, string>> = {

@@ -6,7 +6,7 @@
  * refused, a read finds out whether they count all the same (confirm.ts). If not, and if they cannot count any more, the increment is made
  * again elsewhere.
  */
-import { DIRECT, INCREMENTS_PER_MARK_REMOVAL, type IncrementPlan } from "../../../core/src/index.ts";
+import { DIRECT, INCREMENTS_PER_MARK_REMOVAL, type IncrementPlan, type SentWrite } from "../../../core/src/index.ts";
 import type { Committed, IncrementCall, OrderedCall } from "./call.ts";
 import { confirmCommitted, REFUSED } from "./confirm.ts";
 import { type Counter, hasCode, isLive, refreshShardCount } from "./counter.ts";
@@ -77,6 +77,7 @@ async function commitWithRetries(counter: Counter, call: IncrementCall): Promise
         Math.random() * INCREMENTS_PER_MARK_REMOVAL > 1,
   });
   let plan!: IncrementPlan;
+  let sent!: SentWrite;
   // While one transaction commits, the SDK holds everything else back. So the shard is chosen here, when more is known.
   const add: AddWrites = (writer, removesMarks) => {
     if (!plan) {
@@ -88,7 +89,7 @@ async function commitWithRetries(counter: Counter, call: IncrementCall): Promise
       });
       if (isDirect && counter._target) counter._target._room = (counter._target._room as number) - 1;
       call._plan = plan;
-      _shardCountCache._writeSent();
+      sent = _shardCountCache._writeSent();
     }
     addWrites(writer, counter, plan, undoneShard, removesMarks);
     call._alsoWrite?.(writer, plan.path);
@@ -102,14 +103,17 @@ async function commitWithRetries(counter: Counter, call: IncrementCall): Promise
         return send(counter, { _add: add });
       })
       .catch((error) => confirmCommitted(counter, call, error));
-    _shardCountCache._writeAnswered();
+    _shardCountCache._writeAnswered(sent);
     return { _path: plan.path, _at };
   } catch (error) {
     const isContended = hasCode(error, "aborted");
-    _shardCountCache._writeAnswered(isContended);
-    if (!isContended && error !== REFUSED) throw error;
-    // A later call with this `once` does the opposite, and has not waited. So this one must not be repeated.
+    _shardCountCache._writeAnswered(sent, isContended);
+    const mayBeRepeated = isContended || error === REFUSED;
+    if (!mayBeRepeated && !hasCode(error, "permission-denied")) throw error;
+    // A later call with this `once` does the opposite, and has not waited. So this one must not be repeated; and it may be refused because the
+    // later one was committed before the look-up.
     if (ordered && isUndone(counter, ordered._once) !== !!undoneShard) return { _path: plan.path, _at: null };
+    if (!mayBeRepeated) throw error;
     // Without functions, contention is no reason to leave this generation.
     if (isDirect && !(counter._hasNoShards && isContended)) call._refusedBy = generation;
     // The refused write can no longer be committed, so another increment elsewhere is safe.

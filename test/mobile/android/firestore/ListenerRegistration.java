@@ -1,0 +1,5 @@
+package com.google.firebase.firestore;
+
+public interface ListenerRegistration {
+  void remove();
+}

@@ -1,0 +1,3 @@
+package com.google.firebase.firestore;
+
+public enum Source { DEFAULT, SERVER, CACHE }
