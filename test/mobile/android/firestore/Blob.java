@@ -16,11 +16,6 @@ public class Blob implements Comparable<Blob> {
     return new Blob(bytes.clone());
   }
 
-  @NonNull
-  public byte[] toBytes() {
-    return bytes.clone();
-  }
-
   @Override
   public boolean equals(@Nullable Object other) {
     return other instanceof Blob && Arrays.equals(bytes, ((Blob) other).bytes);

@@ -2,7 +2,6 @@ package com.google.firebase.firestore;
 
 import androidx.annotation.NonNull;
 import androidx.annotation.Nullable;
-import com.google.firebase.Timestamp;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
@@ -57,43 +56,6 @@ public class DocumentSnapshot {
     Object value = fields;
     for (String name : field.split("\\.")) value = value instanceof Map ? ((Map<?, ?>) value).get(name) : null;
     return shown(value, serverTimestampBehavior);
-  }
-
-  @Nullable
-  public Boolean getBoolean(@NonNull String field) {
-    return typed(get(field), field, Boolean.class);
-  }
-
-  @Nullable
-  public Double getDouble(@NonNull String field) {
-    Number number = typed(get(field), field, Number.class);
-    return number == null ? null : number.doubleValue();
-  }
-
-  @Nullable
-  public String getString(@NonNull String field) {
-    return typed(get(field), field, String.class);
-  }
-
-  @Nullable
-  public Long getLong(@NonNull String field) {
-    Number number = typed(get(field), field, Number.class);
-    return number == null ? null : number.longValue();
-  }
-
-  @Nullable
-  public Timestamp getTimestamp(@NonNull String field) {
-    return getTimestamp(field, ServerTimestampBehavior.NONE);
-  }
-
-  @Nullable
-  public Timestamp getTimestamp(@NonNull String field, @NonNull ServerTimestampBehavior serverTimestampBehavior) {
-    return typed(get(field, serverTimestampBehavior), field, Timestamp.class);
-  }
-
-  private static <T> T typed(Object value, String field, Class<T> type) {
-    if (value == null || type.isInstance(value)) return type.cast(value);
-    throw new RuntimeException(field + " is no " + type.getSimpleName() + " but " + value);
   }
 
   private static Object shown(Object value, ServerTimestampBehavior behavior) {
