@@ -1,4 +1,4 @@
-/** How an app tests its counters. Run it with `firebase emulators:exec`: see "Testing your app" in docs/guide.md. */
+/** How an app tests its counters. Run it with `firebase emulators:exec`: see docs/guide/testing.md. */
 import { counter } from "firestore-tally";
 import { prepareFirestore } from "firestore-tally/testing";
 import { beforeEach, expect, test } from "vitest";

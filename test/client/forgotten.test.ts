@@ -1,4 +1,4 @@
-/** What is stored about a user, and what is left when the account is deleted: docs/guide.md, "Deleted accounts". */
+/** What is stored about a user, and what is left when the account is deleted: docs/guide/accounts.md. */
 
 import { inspect } from "node:util";
 import { collection, doc } from "firebase/firestore";

@@ -1,10 +1,12 @@
 /** The blocks of the guide and of the README are excerpts of the examples, every example is in the guide, and all of them type-check. */
 import { execFile } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { globSync, readdirSync, readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 
-const guide = ["guide", "servers"].map((name) => readFileSync(`docs/${name}.md`, "utf8")).join("\n");
+const guide = ["docs/guide.md", "docs/servers.md", ...globSync("docs/guide/*.md")]
+  .map((file) => readFileSync(file, "utf8"))
+  .join("\n");
 
 /** Of other projects than the emulators' tests: frameworks, each with a test of its own. */
 const OF_FRAMEWORKS = new Set(["vue", "svelte", "angular", "react-native"]);

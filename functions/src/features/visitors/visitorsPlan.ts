@@ -19,7 +19,7 @@ const CHOICES = ["no", "yes", "ingest"] as const;
 
 export const visitorsPlan = {
   name: "visitors",
-  tableRows: { "[visitors](guide.md#visitors)": "VISITORS" },
+  tableRows: { "[visitors](guide/visitors.md)": "VISITORS" },
   parameters: {
     VISITORS: {
       default: "no",
