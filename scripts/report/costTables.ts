@@ -88,7 +88,7 @@ function prices(): string {
 }
 
 /** The site at the top of docs/costs.md. */
-export const SITE: Site = { pages: 500, views: 1_000_000, likes: 20_000 };
+const SITE: Site = { pages: 500, views: 1_000_000, likes: 20_000 };
 
 const LOCATIONS = [PRICES.nam5, PRICES.regional];
 const LOCATION_NAMES = ["`nam5`", "`us-central1`"];
@@ -192,7 +192,7 @@ function rates(): string {
     ];
   });
   const head = ["increments/s", "shards", "writes", "reads", "invocations", "tasks", "$ per million"];
-  return table([...head, "… in shards alone", "older counters"], 0, rows);
+  return table([...head, "$ in shards alone", "$ of older counters"], 0, rows);
 }
 
 /** What the README tells: of new counters, of those that have counted for half a month, and of likes there. */
@@ -331,7 +331,7 @@ export function breakEven(views: number): number {
 
 function breakEvens(): string {
   const from = (views: number) => `${significant(breakEven(views) / 1e6)} million`;
-  return `${from(0)} increments a month on, with a view for each from ${from(1)}, with ten from ${from(10)}.`;
+  return `For one counter with an even rate, Redis is cheaper from ${from(0)} increments a month on; with a view for each, from ${from(1)}; with ten, from ${from(10)}.`;
 }
 
 /** What Redis costs, with any client. */

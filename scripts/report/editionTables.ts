@@ -48,14 +48,14 @@ function rates(): string {
   });
   const head = [
     "increments/s",
-    "shards: Standard",
-    "Enterprise",
-    "a view: Standard",
-    "Enterprise",
+    "shards, Standard",
+    "shards, Enterprise",
+    "view, Standard",
+    "view, Enterprise",
     "… not watched",
     "… with history",
   ];
-  return table([...head, "a like: Standard", "Enterprise"], 0, rows);
+  return table([...head, "like, Standard", "like, Enterprise"], 0, rows);
 }
 
 const UNITS = [
@@ -153,7 +153,7 @@ function things(): string {
     return [name, ...counts, ...dollars];
   });
   const priced = UNITS.map(([unit, name]) => `${name}, ${formatDollars(ENTERPRISE[unit] * 1e6)}`);
-  return table(["a million times", ...priced, "Standard", "Enterprise"], 1, rows);
+  return table(["a million times", ...priced, "$, Standard", "$, Enterprise"], 1, rows);
 }
 
 /** Dollars per million views at each rate, for the chart. */
