@@ -195,18 +195,6 @@ function rates(): string {
   return table([...head, "$ in shards alone", "$ of older counters"], 0, rows);
 }
 
-/** What the README tells: of new counters, of those that have counted for half a month, and of likes there. */
-function short(): string {
-  const rows = [0.1, 1, 10, 100].map((rate) => {
-    const dollars = [{ total: 0 }, {}, { once: 1 }].map((some) =>
-      formatDollars(perMillion(monthlyCosts({ ...steady(rate), ...some }, PRICES.nam5))),
-    );
-    const every = rate < 1 ? `, one in ${formatWhole(1 / rate)} s` : "";
-    return [`${significant(rate)}${every}`, ...dollars];
-  });
-  return table(["increments/s of a counter", "views, at first", "views, later", "likes, later"], 1, rows);
-}
-
 /** Per million increments that several regions count together, where every change of the total is worth a publish. */
 function regions(): string {
   const rows = [1, 2, 3, 5].map((count) => {
@@ -353,7 +341,6 @@ function significant(number: number): string {
 
 export function costParts(): Parts {
   return {
-    "costs:readme": short(),
     "costs:bill": bills(),
     "costs:billItems": billItems(),
     "costs:each": things(),
