@@ -75,7 +75,7 @@ export async function getTopCounters(
 ): Promise<ListedCounter[]> {
   const { limit = 10 } = options;
   const all = groupIn(firestore, collectionOf(options), group);
-  const ordered = rankingFields(options).reduce((query, field) => query.orderBy(field, "desc"), all);
+  const ordered = [...rankingFields(options), "__name__"].reduce((query, field) => query.orderBy(field, "desc"), all);
   const { docs, readTime } = await withReadTimeout(ordered.limit(limit).get());
   return withCurrentWindow(docs, options, readTime.toMillis()).map(listed);
 }

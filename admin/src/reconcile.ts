@@ -34,6 +34,7 @@ import {
   isSafeAmount,
   parseSource,
   shardsPath,
+  sumOrZero,
   validSource,
 } from "../../core/src/index.ts";
 import { type CallOptions, latestSnapshot, withSignal } from "../../firestore/src/index.ts";
@@ -171,7 +172,7 @@ async function readSourceAndShards(ref: CounterRef, given: CounterSource | undef
       const counter = await transaction.get(counterDoc(ref));
       refuseCountedCollection(counter);
       const source = given ?? storedSource(counter);
-      const { expected } = (await transaction.get(sourceAggregation(ref, source))).data();
+      const expected = sumOrZero((await transaction.get(sourceAggregation(ref, source))).data().expected);
       if (!isSafeAmount(expected)) throw notANumber(ref, expected);
       const shards = await transaction.get(firestore.collection(shardsPath(path)).select("count"));
       return { source, expected, shards, counter, asOf: shards.readTime };

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import {
+  COUNTER_COLLECTIONS,
   DEFAULT_COLLECTION,
   MARK_LIFETIME_SECONDS,
   MARK_SLOT_MILLIS,
@@ -46,6 +47,13 @@ describe("limits", () => {
     expect(rows.get("MIN_SHARDS")?.accepted).toContain(thousands(MAX_SHARDS));
     expect(rows.get("COLLECTION")?.value).toBe(`\`${DEFAULT_COLLECTION}\``);
   });
+});
+
+test("deleteCounter deletes all collections of docs/data-model.md that are below a counter, but the receipts", () => {
+  const table = readFileSync("docs/data-model.md", "utf8").matchAll(/(?<=^\|.*)`(\w+)\/[^/`]+`(?=.* \| .* \| .* \|$)/gm);
+  const names = new Set([...table].map(([, name]) => name));
+  expect(names.delete(DEFAULT_COLLECTION) && names.delete("tallyReceipts")).toBe(true);
+  expect([...names].toSorted()).toEqual(COUNTER_COLLECTIONS.toSorted());
 });
 
 describe("prices of nam5", () => {

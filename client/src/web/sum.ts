@@ -1,7 +1,7 @@
 /** Sums the shards of a counter, by the index where it serves. */
 
 import { collection, count, getAggregateFromServer, getCountFromServer, orderBy, query, sum } from "firebase/firestore";
-import { exactSum, shardsPath } from "../../../core/src/index.ts";
+import { exactSum, shardsPath, sumOrZero } from "../../../core/src/index.ts";
 import { type CounterRef, hasCode, listFromServer } from "./counter.ts";
 
 /**
@@ -23,7 +23,10 @@ export async function sumShards({ firestore, path, id }: CounterRef): Promise<nu
     getCountFromServer(shards).catch(rethrowUnlessUnsupported),
   ]);
   const summed = sums?.data();
-  if (summed && summed.documents === all?.data().count && Number.isFinite(summed.total)) return summed.total;
+  if (summed && summed.documents === all?.data().count) {
+    const total = sumOrZero(summed.total);
+    if (Number.isFinite(total)) return total;
+  }
   const listed = await listFromServer(shards);
   return exactSum(
     id,
