@@ -50,7 +50,9 @@ describe("limits", () => {
 });
 
 test("deleteCounter deletes all collections of docs/data-model.md that are below a counter, but the receipts", () => {
-  const table = readFileSync("docs/data-model.md", "utf8").matchAll(/(?<=^\|.*)`(\w+)\/[^/`]+`(?=.* \| .* \| .* \|$)/gm);
+  const table = readFileSync("docs/data-model.md", "utf8").matchAll(
+    /(?<=^\|.*)`(\w+)\/[^/`]+`(?=.* \| .* \| .* \|$)/gm,
+  );
   const names = new Set([...table].map(([, name]) => name));
   expect(names.delete(DEFAULT_COLLECTION) && names.delete("tallyReceipts")).toBe(true);
   expect([...names].toSorted()).toEqual(COUNTER_COLLECTIONS.toSorted());
