@@ -95,7 +95,10 @@ export interface Wanted {
   readonly codebase: "none" | "new" | number;
 }
 
-/** The Firestore emulator runs in the edition of the database from firebase-tools 15.14 on. Older versions ignore it. */
+/**
+ * The emulator gets the edition of the database, too: firebase-tools from 15.14 on asks for it, warns if the two differ, and does not look
+ * for the database's in a list of databases (https://github.com/firebase/firebase-tools/pull/10280).
+ */
 export function addToFirebaseJson(before: string | undefined, wanted: Wanted): string {
   let text = withFirestore(before ?? "{}\n", wanted);
   if (wanted.codebase !== "none") text = withCodebase(text, wanted.codebase);
