@@ -45,5 +45,6 @@ test("an exact sum is finite, or an error: of one infinite count, of NaN, and of
 });
 
 test("a sum of no number is 0, whichever edition of Firestore answers", () => {
+  expect(exactSum("x", [null])).toBe(0);
   expect([null, 0, -2.5, Number.POSITIVE_INFINITY].map(sumOrZero)).toEqual([0, 0, -2.5, Number.POSITIVE_INFINITY]);
 });

@@ -1,7 +1,7 @@
 /** Sums the shards of a counter, by the index where it serves. */
 
 import { collection, count, getAggregateFromServer, getCountFromServer, orderBy, query, sum } from "firebase/firestore";
-import { exactSum, shardsPath, sumOrZero } from "../../../core/src/index.ts";
+import { exactSum, shardsPath } from "../../../core/src/index.ts";
 import { type CounterRef, hasCode, listFromServer } from "./counter.ts";
 
 /**
@@ -23,10 +23,8 @@ export async function sumShards({ firestore, path, id }: CounterRef): Promise<nu
     getCountFromServer(shards).catch(rethrowUnlessUnsupported),
   ]);
   const summed = sums?.data();
-  if (summed && summed.documents === all?.data().count) {
-    const total = sumOrZero(summed.total);
-    if (Number.isFinite(total)) return total;
-  }
+  // Of no number, the sum is null on Firestore's Enterprise edition.
+  if (summed && summed.documents === all?.data().count) return exactSum(id, [summed.total]);
   const listed = await listFromServer(shards);
   return exactSum(
     id,
