@@ -34,6 +34,7 @@ import {
   isSafeAmount,
   parseSource,
   shardsPath,
+  sumOrZero,
   validSource,
 } from "../../core/src/index.ts";
 import { type CallOptions, latestSnapshot, withSignal } from "../../firestore/src/index.ts";
@@ -77,7 +78,7 @@ export interface CounterReconciliation {
  *
  * Cost: 1 read, 1 per shard, and 1 per 1,000 documents of the source; 1 read and 3 writes if there is drift. Again
  * if a fold, a reset or another reconcile came in between. The source may need an index of its own, which Firestore's error
- * names.
+ * names; on the Enterprise edition it scans its collection without one.
  *
  * @throws CounterError `counter/invalid-source` if there is none, or it cannot be counted; `counter/source-too-large`;
  *         `counter/bounded` unless it is a dry run; `counter/counted-collection`; `counter/contention` if a server writes `shards/base` all the time
@@ -171,7 +172,7 @@ async function readSourceAndShards(ref: CounterRef, given: CounterSource | undef
       const counter = await transaction.get(counterDoc(ref));
       refuseCountedCollection(counter);
       const source = given ?? storedSource(counter);
-      const { expected } = (await transaction.get(sourceAggregation(ref, source))).data();
+      const expected = sumOrZero((await transaction.get(sourceAggregation(ref, source))).data().expected);
       if (!isSafeAmount(expected)) throw notANumber(ref, expected);
       const shards = await transaction.get(firestore.collection(shardsPath(path)).select("count"));
       return { source, expected, shards, counter, asOf: shards.readTime };

@@ -16,7 +16,7 @@ import {
   validSchedule,
   validSource,
 } from "../../core/src/index.ts";
-import { type CallOptions, retry, throwIfAborted, withSignal } from "../../firestore/src/index.ts";
+import { type CallOptions, retry, sumField, throwIfAborted, withSignal } from "../../firestore/src/index.ts";
 import { refuseCountedCollection } from "./countedCollection.ts";
 import { type CounterRef, counterDoc } from "./counter.ts";
 
@@ -93,7 +93,7 @@ function firstDue(known: unknown, every: number): Timestamp {
 export function sourceAggregation(
   ref: CounterRef,
   source: CounterSource,
-): AggregateQuery<{ expected: AggregateField<number> }> {
+): AggregateQuery<{ expected: AggregateField<number | null> }> {
   const { firestore, path } = ref;
   if ("entries" in source) return amount(firestore.collection(entriesPath(path)), "by");
   const all: Query =
@@ -105,5 +105,5 @@ export function sourceAggregation(
 }
 
 function amount(query: Query, sum: string | undefined) {
-  return query.aggregate({ expected: sum === undefined ? AggregateField.count() : AggregateField.sum(sum) });
+  return query.aggregate({ expected: sum === undefined ? AggregateField.count() : sumField(sum) });
 }

@@ -5,8 +5,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { AggregateField, type Query } from "firebase-admin/firestore";
 import { counterDoc } from "../../admin/src/internal.ts";
-import { SHARDS } from "../../core/src/index.ts";
+import { SHARDS, sumOrZero } from "../../core/src/index.ts";
 import { PRICES, priceOf } from "../../costs/src/index.ts";
+import { sumField } from "../../firestore/src/index.ts";
 import { type AdoptionResult, adoptCounter, endAdoption } from "./adoptCounter.ts";
 import type { AdoptionPlan } from "./adoptionPlan.ts";
 import type { CommandContext } from "./commandContext.ts";
@@ -66,8 +67,9 @@ function handMade({ firestore, target }: CommandContext): Query {
 /** Cost: 1 read per 1,000 counters. */
 async function sizeOf(context: CommandContext, ids: readonly string[]) {
   if (ids.length > 0) return { counters: ids.length, shards: 0 };
-  const sizes = { counters: AggregateField.count(), shards: AggregateField.sum("num_shards") };
-  return (await handMade(context).aggregate(sizes).get()).data();
+  const sizes = { counters: AggregateField.count(), shards: sumField("num_shards") };
+  const found = (await handMade(context).aggregate(sizes).get()).data();
+  return { ...found, shards: sumOrZero(found.shards) };
 }
 
 /** Cost: 1 read per counter. */
@@ -85,7 +87,7 @@ async function* adoptedIds(context: CommandContext, named: readonly string[] | u
   // One whose adoption has ended is not in the query, nor are those before it.
   if (last?.get("num_shards") === undefined) last = undefined;
   for (;;) {
-    const query = handMade(context).select("num_shards").limit(PAGE_SIZE);
+    const query = handMade(context).orderBy("__name__").select("num_shards").limit(PAGE_SIZE);
     const page = await (last ? query.startAfter(last) : query).get();
     for (const { id } of page.docs) yield id;
     if (page.size < PAGE_SIZE) return;

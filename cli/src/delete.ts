@@ -1,4 +1,7 @@
-/** `delete`: deletes counters and everything below them but receipts, which expire. Cost: 1 read and 1 delete per document; 1 read for each named id. */
+/**
+ * `delete`: deletes counters and everything below them but receipts, which expire. Cost: 1 read and 1 delete per document; 24 reads per
+ * counter, and 1 more if it is named.
+ */
 import { deleteCounter } from "../../admin/src/index.ts";
 import { extentOf } from "../../admin/src/internal.ts";
 import type { CommandContext } from "./commandContext.ts";

@@ -10,8 +10,8 @@ import {
   type Query,
   type QueryDocumentSnapshot,
 } from "firebase-admin/firestore";
-import { codeOf, FAILED_PRECONDITION, type Mirror, mirrorSources } from "../../core/src/index.ts";
-import { LEGACY_SHARDS, unmappedNumbers } from "../../firestore/src/index.ts";
+import { codeOf, FAILED_PRECONDITION, type Mirror, mirrorSources, sumOrZero } from "../../core/src/index.ts";
+import { LEGACY_SHARDS, sumField, unmappedNumbers } from "../../firestore/src/index.ts";
 
 /** Documents listed at a time. */
 const PAGE_SIZE = 300;
@@ -59,14 +59,14 @@ export async function survey(firestore: Firestore, mirrors: readonly Mirror[]) {
     ofSource.map(async (mirror): Promise<MapSurvey> => {
       const field = new FieldPath(...mirror.field);
       const numbers = query.where(field, ">=", Number.NEGATIVE_INFINITY);
-      const sums = numbers.aggregate({ count: AggregateField.count(), sum: AggregateField.sum(field) }).get();
+      const sums = numbers.aggregate({ count: AggregateField.count(), sum: sumField(field) }).get();
       const [documents, found] = await Promise.all([query.count().get(), sums.catch(withoutIndex)]);
       return {
         field: `${mirror.document}.${mirror.field.join(".")}`,
         counters: mirror.counters,
         documents: documents.data().count,
         numbers: found?.data().count ?? null,
-        total: found?.data().sum ?? null,
+        total: found ? sumOrZero(found.data().sum) : null,
       };
     }),
   );

@@ -7,6 +7,7 @@ export {
   NO_COLLECTION,
   parseCountedCollection,
 } from "./countedCollection.ts";
+export { COUNTER_COLLECTIONS, OUTBOX } from "./counterCollections.ts";
 export { differenceBeyondRounding } from "./difference.ts";
 export { type DirectTarget, directTarget, type ReadDirect } from "./directTarget.ts";
 export { CounterError, type CounterErrorCode, isCounterError } from "./errors.ts";
@@ -142,7 +143,7 @@ export {
   UNAVAILABLE,
 } from "./status.ts";
 export { evenShares, MAX_STOCK_SHARDS, MAX_TAKE, soldOut, stockShards, validTake } from "./stock.ts";
-export { exactSum, isCount, overflow, sumOfCounts } from "./sum.ts";
+export { exactSum, isCount, overflow, sumOfCounts, sumOrZero } from "./sum.ts";
 export {
   INCREMENTS_PER_MARK_REMOVAL,
   LOOKUP_ATTEMPTS,

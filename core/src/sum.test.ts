@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { exactSum, isCount, sumOfCounts } from "./sum.ts";
+import { exactSum, isCount, sumOfCounts, sumOrZero } from "./sum.ts";
 
 const notCounts = fc.oneof(
   fc.anything().filter((value) => value !== undefined && typeof value !== "number"),
@@ -42,4 +42,9 @@ test("an exact sum is finite, or an error: of one infinite count, of NaN, and of
       else expect(() => exactSum("x", some)).toThrow(expect.objectContaining({ code: "counter/overflow" }));
     }),
   );
+});
+
+test("a sum of no number is 0, whichever edition of Firestore answers", () => {
+  expect(exactSum("x", [null])).toBe(0);
+  expect([null, 0, -2.5, Number.POSITIVE_INFINITY].map(sumOrZero)).toEqual([0, 0, -2.5, Number.POSITIVE_INFINITY]);
 });

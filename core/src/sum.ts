@@ -25,6 +25,11 @@ export function exactSum(id: string, counts: Iterable<unknown>): number {
   throw overflow(id);
 }
 
+/** The sum that an aggregation query answers. Of no number it is `null` on Firestore's Enterprise edition, and 0 on Standard. */
+export function sumOrZero(answer: number | null): number {
+  return answer ?? 0;
+}
+
 export function overflow(id: string): CounterError {
   return new CounterError(
     "counter/overflow",

@@ -12,4 +12,4 @@ export { commitUnlessChanged, unchanged, writeIfUnchanged } from "./precondition
 export { backoff, COMMIT_TIMEOUT_MS, isTransient, RETRY_FOR_MS, retry, withReadTimeout, withTimeout } from "./retry.ts";
 export { rollBackField } from "./rollBackField.ts";
 export { type CallOptions, throwIfAborted, withoutSignal, withSignal } from "./signal.ts";
-export { indexedSums, type ListedShard, listShards, type ShardSum, sumOfListed, sumShards } from "./sum.ts";
+export { indexedSums, type ListedShard, listShards, type ShardSum, sumField, sumOfListed, sumShards } from "./sum.ts";

@@ -14,7 +14,7 @@ import {
   type Timestamp,
   type Transaction,
 } from "firebase-admin/firestore";
-import { codeOf, DEADLINE_EXCEEDED, FAILED_PRECONDITION, isCount } from "../../core/src/index.ts";
+import { codeOf, DEADLINE_EXCEEDED, FAILED_PRECONDITION, isCount, sumOrZero } from "../../core/src/index.ts";
 import { withTimeout } from "./retry.ts";
 
 /** One shard as it was listed. */
@@ -84,20 +84,24 @@ export function listShards(
   return shards.firestore.runTransaction((transaction) => sumByListing(transaction, shards), readOptions);
 }
 
+/** A sum of a field in an aggregation query, of which `sumOrZero` makes a number. */
+export function sumField(field: string | FieldPath): AggregateField<number | null> {
+  return AggregateField.sum(field);
+}
+
 /**
  * The query that the index serves: over the shards that have all of its fields. Cost: 1 read per 1,000 of them. Without the order it is
  * served without an index.
  */
 export function indexedSums(shards: CollectionReference, byScan = false) {
   return (byScan ? shards : shards.orderBy("shard")).aggregate({
-    total: AggregateField.sum("count"),
+    total: sumField("count"),
     // Always summed, so that one index serves all callers.
-    writes: AggregateField.sum("writes"),
+    writes: sumField("writes"),
     documents: AggregateField.count(),
   });
 }
 
-/** @returns `undefined` if some documents are not in the index, or a sum is not finite */
 async function sumByAggregation(
   transaction: Transaction,
   shards: CollectionReference,
@@ -105,9 +109,22 @@ async function sumByAggregation(
 ): Promise<ShardSum | undefined> {
   const sums = indexedSums(shards, byScan);
   const [indexed, all] = await Promise.all([transaction.get(sums), transaction.get(shards.count())]);
-  const { documents, ...sum } = indexed.data();
-  const isWhole = documents === all.data().count && Number.isFinite(sum.total) && Number.isFinite(sum.writes);
-  return isWhole ? { ...sum, documents, asOf: indexed.readTime } : undefined;
+  const sum = wholeSum(indexed.data(), all.data().count);
+  return sum && { ...sum, asOf: indexed.readTime };
+}
+
+/** What {@link indexedSums} answers. */
+interface IndexedSums {
+  readonly total: number | null;
+  readonly writes: number | null;
+  readonly documents: number;
+}
+
+/** @returns `undefined` if some of the documents are not in the index, or a sum is not finite */
+export function wholeSum(answer: IndexedSums, documents: number): Omit<ShardSum, "asOf"> | undefined {
+  const [total, writes] = [sumOrZero(answer.total), sumOrZero(answer.writes)];
+  const isWhole = answer.documents === documents && Number.isFinite(total) && Number.isFinite(writes);
+  return isWhole ? { total, writes, documents } : undefined;
 }
 
 async function sumByListing(transaction: Transaction, shards: CollectionReference): Promise<ShardSum> {

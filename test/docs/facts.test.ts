@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import {
+  COUNTER_COLLECTIONS,
   DEFAULT_COLLECTION,
   MARK_LIFETIME_SECONDS,
   MARK_SLOT_MILLIS,
@@ -9,7 +10,8 @@ import {
   MAX_SHARDS,
   NONCE_BYTES,
 } from "../../core/src/index.ts";
-import { PRICES } from "../../costs/src/index.ts";
+import { BYTES, billingOf, counterBytes, ENTERPRISE_PRICES, markedShard, PRICES } from "../../costs/src/index.ts";
+import { DEFAULT_SETTINGS, settingsOn } from "../../functions/src/decisions.ts";
 import { PARAMETERS } from "../../functions/src/deploy/parameters.ts";
 
 const read = (file: string) => readFileSync(file, "utf8").replace(/\s*\n\s*(?![|#-])/g, " ");
@@ -45,6 +47,31 @@ describe("limits", () => {
     expect(rows.get("MIN_SHARDS")?.accepted).toContain(thousands(MAX_SHARDS));
     expect(rows.get("COLLECTION")?.value).toBe(`\`${DEFAULT_COLLECTION}\``);
   });
+});
+
+test("deleteCounter deletes all collections of docs/data-model.md that are below a counter, but the receipts", () => {
+  const table = readFileSync("docs/data-model.md", "utf8").matchAll(
+    /(?<=^\|.*)`(\w+)\/[^/`]+`(?=.* \| .* \| .* \|$)/gm,
+  );
+  const names = new Set([...table].map(([, name]) => name));
+  expect(names.delete(DEFAULT_COLLECTION) && names.delete("tallyReceipts")).toBe(true);
+  expect([...names].toSorted()).toEqual(COUNTER_COLLECTIONS.toSorted());
+});
+
+test("what scans without an index on Enterprise, and for how many units, stands in docs/api.md and in the doc comments", () => {
+  const billing = billingOf(ENTERPRISE_PRICES.regional);
+  // Of a steady counter, a shard has as many writes as its counter allows, of clients that watch.
+  const { bytes } = markedShard(0.7 * settingsOn("enterprise", DEFAULT_SETTINGS).writesPerShard, 1);
+  const [counters, entries] = [counterBytes(), BYTES.entry].map((size) => billing.list(1_000, size));
+  const units = { getTopCounters: counters, undoIncrementsOf: entries, getExactTotal: billing.measure(1_000, bytes) };
+  const files = { getTopCounters: ["list", "top"], undoIncrementsOf: ["account"], getExactTotal: ["read", "read"] };
+  for (const [name, perThousand] of Object.entries(units)) {
+    expect(readFileSync("docs/api.md", "utf8")).toMatch(new RegExp(`^- ${perThousand} per 1,000 .*\`${name}\``, "m"));
+    for (const [index, file] of files[name as keyof typeof files].entries()) {
+      const text = readFileSync(`${index === 0 ? "admin/src" : "client/src/web"}/${file}.ts`, "utf8");
+      expect(text.replace(/\s+\*\s+/g, " ")).toContain(`${perThousand} read units per 1,000`);
+    }
+  }
 });
 
 describe("prices of nam5", () => {

@@ -66,6 +66,8 @@ export async function createProject(
   // Tests with rules of their own use other projects, and each request to these would log a warning.
   config.emulators.singleProjectMode = false;
   config.emulators.firestore.websocketPort = await freePort();
+  // The emulator of Firestore 1.19.9 ignores it, though firebase-tools says that it was started in this edition.
+  if (params.EDITION) config.firestore.edition = config.emulators.firestore.edition = params.EDITION;
   allowPageToReach(config, [
     addresses.auth,
     addresses.firestore,

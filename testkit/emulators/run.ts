@@ -19,6 +19,7 @@ const USAGE = `Usage: npm run emulators -- [options] "<command>"
                              runs them in one process each for N projects, beside the Functions emulator's place
   --hosts N                  with --as hosted: how many (default: 1)
   --param NAME=VALUE         a parameter of the functions, such as SHRINK_COOLDOWN_SECONDS=5; may be repeated
+                             EDITION=enterprise also asks for that edition of the Firestore emulator; 1.19.9 has none
   --latency MS               puts MS milliseconds of latency, each way, on every connection to Firestore
 
 The command sees FIRESTORE_EMULATOR_HOST, FIREBASE_AUTH_EMULATOR_HOST and GCLOUD_PROJECT.`;

@@ -4,7 +4,7 @@ import { checkCounters } from "./counterChecks.ts";
 import { checkAppCheck, checkDatabase } from "./databaseChecks.ts";
 import { checkDeclared } from "./declaredDatabase.ts";
 import { checkDirect, isWithoutFunctions } from "./directChecks.ts";
-import { checkEdition, checkUnusedIndexes, isEnterprise } from "./editionChecks.ts";
+import { checkEdition, checkSweepIndexes, checkUnusedIndexes, isEnterprise } from "./editionChecks.ts";
 import { checkExchange } from "./exchangeChecks.ts";
 import type { ProjectFacts } from "./facts.ts";
 import type { Finding } from "./finding.ts";
@@ -49,6 +49,7 @@ const CHECKS: readonly Check[] = [
   onStandard(withFunctions(checkGroupIndexes)),
   withFunctions(checkTtl),
   onStandard(withFunctions(checkPlan)),
+  withFunctions(checkSweepIndexes),
   checkUnusedIndexes,
   checkAppCheck,
   checkCounters,

@@ -25,6 +25,12 @@ const ENTERPRISE = {
   database: { value: { locationId: "eur3", type: "FIRESTORE_NATIVE", edition: "ENTERPRISE" } },
   declared: { value: null },
 };
+const sweepIndex = (fieldPath: string): CompositeIndex => ({
+  collectionGroup: "counters",
+  queryScope: "COLLECTION",
+  fields: [{ fieldPath, order: "ASCENDING" }],
+  state: "READY",
+});
 const { value: plan } = healthy.plan;
 const declaring = (declared: { location?: string; edition?: string }) => ({
   declared: {
@@ -55,8 +61,8 @@ test.each<[string, string[], Partial<ProjectFacts>]>([
     withParameters({ EDITION: "enterprise" }),
   ],
   [
-    "an Enterprise database whose functions take it for Standard, with every index",
-    ["error edition-differs", "warning index-unused", "warning index-costs"],
+    "an Enterprise database whose functions take it for Standard, with the indexes of Standard",
+    ["error edition-differs", "warning index-missing", "warning index-unused", "warning index-costs"],
     ENTERPRISE,
   ],
   ["a firebase.json that says the same", [], declaring({ location: "eur3", edition: "standard" })],
@@ -71,11 +77,21 @@ test.each<[string, string[], Partial<ProjectFacts>]>([
   ["a firebase.json, and no database", ["error database-missing"], { database: { value: null } }],
   [
     "an Enterprise database without indexes",
-    [],
+    ["warning index-missing"],
     {
       ...ENTERPRISE,
       ...withParameters({ EDITION: "enterprise" }),
       indexes: { value: [] },
+      ...fields(() => ({ indexes: null })),
+    },
+  ],
+  [
+    "an Enterprise database with the indexes of the sweep",
+    [],
+    {
+      ...ENTERPRISE,
+      ...withParameters({ EDITION: "enterprise" }),
+      indexes: { value: ["phase", "nextReconcileAt"].map(sweepIndex) },
       ...fields(() => ({ indexes: null })),
     },
   ],

@@ -7,7 +7,7 @@ import { errorFinding, type Finding, listed, warningFinding } from "./finding.ts
 import { nameOf } from "./indexChecks.ts";
 import { SET_AND_DEPLOY } from "./parameterChecks.ts";
 
-/** Their entries change seldom, so they cost next to nothing: `init --edition enterprise` makes them. */
+/** The sweep needs their indexes, whose entries change seldom, so they cost next to nothing: `init --edition enterprise` writes them. */
 const SWEEP_FIELDS: readonly string[] = ["phase", "nextReconcileAt"];
 
 /** Whether the database needs no index, and bills each one that it has. */
@@ -33,6 +33,23 @@ export function checkEdition(facts: ProjectFacts): Finding[] {
       ),
     ];
   });
+}
+
+/** Whether the sweep finds what it looks for by an index. On Standard each field has one. */
+export function checkSweepIndexes(facts: ProjectFacts): Finding[] {
+  const { indexes, target } = facts;
+  const deployed = seen(indexes);
+  if (!deployed || !isEnterprise(facts)) return [];
+  const own = deployed.filter(({ collectionGroup }) => collectionGroup === target.collection);
+  const missing = SWEEP_FIELDS.filter((name) => !own.some(({ fields: [first] }) => first?.fieldPath === name));
+  if (missing.length === 0) return [];
+  return [
+    warningFinding(
+      "index-missing",
+      `${target.collection} has no index of ${listed(missing)}, so each sweep scans all counters`,
+      "run `npx firestore-tally init --edition enterprise`, which writes it, and `firebase deploy --only firestore:indexes`",
+    ),
+  ];
 }
 
 export function checkUnusedIndexes(facts: ProjectFacts): Finding[] {

@@ -13,6 +13,7 @@ import {
   parseNumShards,
   parseSource,
   SHARDS,
+  sumOrZero,
   VISITORS,
 } from "../../../core/src/index.ts";
 import { indexedSums, LEGACY_SHARDS, sumOfListed } from "../../../firestore/src/index.ts";
@@ -126,7 +127,7 @@ async function sumShards(shards: CollectionReference, meter: ReadMeter) {
     const [indexed, counted] = read;
     meter.reads += perThousand(indexed.data().documents) + perThousand(counted.data().count);
     return {
-      sum: indexed.data().total,
+      sum: sumOrZero(indexed.data().total),
       documents: counted.data().count,
       indexed: indexed.data().documents,
       shards: null,

@@ -27,10 +27,10 @@ export function replaceFile(path: string, content: string | Buffer, operations: 
   operations.renameSync(temporary, file);
 }
 
-/** Renames a folder to a temporary name, then deletes it. A killed run leaves the temporary name. */
-export function deleteFolder(folder: string, operations: FileOperations): void {
-  const temporary = temporaryOf(folder);
-  operations.renameSync(folder, temporary);
+/** Renames a file or a folder to a temporary name, then deletes it. A killed run leaves the temporary name. */
+export function deleteWhole(path: string, operations: FileOperations): void {
+  const temporary = temporaryOf(path);
+  operations.renameSync(path, temporary);
   operations.rmSync(temporary, { recursive: true, force: true });
 }
 

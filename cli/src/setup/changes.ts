@@ -5,10 +5,10 @@ import { createTwoFilesPatch, diffLines } from "diff";
 import { CommandError, FAILED } from "../commandError.ts";
 import { escapeControls } from "../escape.ts";
 import { paint, print } from "../output.ts";
-import { deleteFolder, type FileOperations, removeLeftovers, replaceFile } from "./atomicWrites.ts";
+import { deleteWhole, type FileOperations, removeLeftovers, replaceFile } from "./atomicWrites.ts";
 
 /** A change of a file or a folder of the project. Paths are relative to the folder of the project. */
-export type FileChange = TextChange | BinaryFile | FolderDeletion;
+export type FileChange = TextChange | BinaryFile | Deletion;
 
 export interface TextChange {
   readonly kind: "text";
@@ -26,9 +26,10 @@ interface BinaryFile {
   readonly isThere: boolean;
 }
 
-interface FolderDeletion {
-  readonly kind: "folder deletion";
+interface Deletion {
+  readonly kind: "deletion";
   readonly path: string;
+  readonly isFolder: boolean;
 }
 
 export function textChange(path: string, before: string | undefined, after: string): TextChange {
@@ -39,20 +40,20 @@ export function textChange(path: string, before: string | undefined, after: stri
 export function realChanges(changes: readonly FileChange[]): FileChange[] {
   return changes.filter((change) => {
     if (change.kind === "text") return change.before !== change.after;
-    return change.kind === "folder deletion" || !change.isThere;
+    return change.kind !== "binary" || !change.isThere;
   });
 }
 
 /** One word, for the output of `--json`. */
 export function effectOf(change: FileChange): "created" | "changed" | "deleted" {
-  if (change.kind === "folder deletion") return "deleted";
+  if (change.kind === "deletion") return "deleted";
   return change.kind === "binary" || change.before === undefined ? "created" : "changed";
 }
 
 /** One line: what happens to the file, and how many lines change. */
 export function summaryOf(change: FileChange): string {
   const { path } = change;
-  if (change.kind === "folder deletion") return `delete ${path}/`;
+  if (change.kind === "deletion") return `delete ${path}${change.isFolder ? "/" : ""}`;
   if (change.kind === "binary") return `new file ${path}, ${Math.ceil(change.content.length / 1_000)} kB`;
   if (change.before === undefined) return `new file ${path}`;
   const parts = diffLines(change.before, change.after);
@@ -98,8 +99,9 @@ export function makeChanges(folder: string, changes: readonly FileChange[], oper
   removeLeftovers(changes.map(fileOf), operations);
   for (const change of realChanges(changes)) {
     const path = fileOf(change);
-    if (change.kind === "folder deletion") deleteFolder(path, operations);
-    else replaceFile(path, change.kind === "text" ? change.after : change.content, operations);
+    if (change.kind === "text") replaceFile(path, change.after, operations);
+    else if (change.kind === "binary") replaceFile(path, change.content, operations);
+    else deleteWhole(path, operations);
   }
 }
 

@@ -14,13 +14,14 @@ import {
   hasForeignCode,
   INDEX,
   isCutManifest,
+  isTarball,
   KIT,
   manifestIn,
   manifestWith,
   SDK_DEPENDENCIES,
 } from "./kitPackage.ts";
 import { VERSION } from "./packaged.ts";
-import { joinPath } from "./project.ts";
+import { joinPath, MANIFEST } from "./project.ts";
 
 /** The name of a package's tarball, as `npm pack` makes it. */
 const tarballOf = (name: string) => `${name}-${VERSION}.tgz`;
@@ -150,7 +151,7 @@ function accountNotes(files: Files, folder: string): string[] {
 
 /** Warns if the tarball that the codebase depends on is missing, or stays old after an upgrade. */
 function tarballNotes(files: Files, manifest: string, { folder, upgradesKit }: CodebaseOptions): string[] {
-  const [, name] = /^file:(?:\.\/)?([^/]+\.tgz)$/.exec(manifestIn(manifest)?.dependencies?.[KIT] ?? "") ?? [];
+  const name = tarballIn(manifestIn(manifest)?.dependencies?.[KIT]);
   if (name === undefined) return [];
   if (!isWhole(files.bytes(`${folder}/${name}`)))
     return [
@@ -161,6 +162,11 @@ function tarballNotes(files: Files, manifest: string, { folder, upgradesKit }: C
     : [];
 }
 
+/** The tarball that a dependency names, if that is in the folder of the package. */
+function tarballIn(dependency = ""): string | undefined {
+  return /^file:(?:\.\/)?([^/]+\.tgz)$/.exec(dependency)?.[1];
+}
+
 function isWhole(tarball: Buffer | undefined): boolean {
   try {
     return tarball !== undefined && gunzipSync(tarball).length > 0;
@@ -169,9 +175,22 @@ function isWhole(tarball: Buffer | undefined): boolean {
   }
 }
 
-/** Without functions, the client's tarball is in the folder of the app. */
+/** Without functions, the client's tarball is in the folder of the app, if that has a package. */
 export function clientTarball(files: Files, folder: string, packages: string | undefined): ChangesWithNotes {
-  return { changes: packages === undefined ? [] : [tarballChange(files, folder, packages, CLIENT)], notes: [] };
+  const isNeeded = packages !== undefined && files.has(joinPath(folder, MANIFEST));
+  return { changes: isNeeded ? [tarballChange(files, folder, packages, CLIENT)] : [], notes: [] };
+}
+
+/**
+ * Deletes the tarball of the client in the folder of the app, when the app depends on another one from now on.
+ *
+ * @param before, after  the app's dependency on the client
+ */
+export function unusedTarball(files: Files, folder: string, before: string, after: string): FileChange[] {
+  const name = tarballIn(before);
+  if (name === undefined || name === tarballIn(after) || !isTarball(name)) return [];
+  const path = joinPath(folder, name);
+  return files.has(path) ? [{ kind: "deletion", path, isFolder: false }] : [];
 }
 
 /** Tarballs are copied into the project, because Cloud Build and fresh clones install from there. */

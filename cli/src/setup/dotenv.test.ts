@@ -75,6 +75,16 @@ test("a file that ends within a name is cut, and one that ends within a value or
     if (endsWithin === "a name")
       expect(newDotenv({ LOCATION: "europe-west1", ...valuesIn(withoutCutLine(text)) })).toBe(whole);
   }
-  const others = [whole, whole.trimEnd(), "DATABASE_ID=eu", `${whole}STRIPE_KEY=a`];
+  // An older version had another order.
+  const older = whole.replace(/^(WINDOWS=\n)([\s\S]*)/m, "$2$1");
+  expect(isCut(older.slice(0, older.indexOf("MAX_INSTANCES=") + 5))).toBe(true);
+  const others = [
+    whole,
+    whole.trimEnd(),
+    "DATABASE_ID=eu",
+    `${whole}STRIPE_KEY=a`,
+    "LOCATION=eu\nDATABA",
+    "mine\nLOCA",
+  ];
   for (const text of others) expect(isCut(text), text).toBe(false);
 });

@@ -13,6 +13,8 @@ const DEFAULTS: Values = { ...COUNTING_DEFAULTS, ...INSTANCE_DEFAULTS };
 /** The parameters that an app decides about first. */
 const FIRST = ["LOCATION", "DATABASE_ID", "EDITION", "COLLECTION", "VISITORS"];
 
+const REMARK = "# The defaults of these are right for most apps. Each needs a line.";
+
 const HEADING = `# The parameters of Tally's functions: ${PAGES}/configuration.md`;
 
 /** A line as the Firebase CLI reads it: a name and a value, which may be in quotes, before a comment. */
@@ -40,14 +42,7 @@ export function newDotenv(chosen: Values): string {
   const values = { ...DEFAULTS, ...chosen };
   const others = Object.keys(DEFAULTS).filter((name) => !FIRST.includes(name));
   const lineOf = (name: string) => `${name}=${values[name]}`;
-  return [
-    HEADING,
-    ...FIRST.map(lineOf),
-    "",
-    "# The defaults of these are right for most apps. Each needs a line.",
-    ...others.map(lineOf),
-    "",
-  ].join("\n");
+  return [HEADING, ...FIRST.map(lineOf), "", REMARK, ...others.map(lineOf), ""].join("\n");
 }
 
 /** The values that a file sets. If a name is there twice, the last one counts. */
@@ -103,16 +98,18 @@ export function completeDotenv(
 }
 
 /**
- * Whether a file is the beginning of one that `init` writes, and ends within a name. A file that ends within a value cannot be told from an
- * edit, and stays.
+ * Whether a file is the beginning of one that `init` writes, or an older one has written in another order, and ends within a name. A file
+ * that ends within a value cannot be told from an edit, and stays.
  */
 export function isCut(text: string): boolean {
-  const start = text.slice(0, text.lastIndexOf("\n") + 1);
-  const last = text.slice(start.length);
-  const whole = newDotenv(valuesIn(start));
-  const [next = ""] = whole.slice(start.length).split("\n");
-  const isEmpty = text === "";
-  return whole.startsWith(start) && (isEmpty || (last !== "" && next.replace(/=.*/, "=").startsWith(last)));
+  const lines = text.split("\n");
+  const last = lines.pop();
+  const names = lines.map((line) => /^(\w+)=/.exec(line)?.[1] ?? line);
+  const known = [...Object.keys(DEFAULTS), HEADING, REMARK];
+  const left = known.filter((name) => !names.includes(name));
+  const isWritten =
+    names.every((name) => name === "" || known.includes(name)) && text.startsWith(lines.length > 0 ? HEADING : "");
+  return text === "" || (isWritten && last !== "" && left.some((name) => `${name}=`.startsWith(last ?? "")));
 }
 
 /** A file without the line that is cut. */

@@ -66,6 +66,16 @@ test("a database that the Firebase CLI will make is at the location, of the edit
   expect(added({ firestore: { location: "nam5" } }, {}).firestore).toEqual({ ...DEFAULT, location: "nam5" });
 });
 
+test("the Firestore emulator is of the edition, which keeps a port that is set", () => {
+  const enterprise = { edition: "enterprise" } as const;
+  expect(added({}, enterprise).emulators.firestore).toEqual({ port: 8080, ...enterprise });
+  expect(added({ emulators: {} }, enterprise).emulators.firestore).toEqual({ port: 8080, ...enterprise });
+  const present = { emulators: { firestore: { port: 1, edition: "standard" } } };
+  expect(added(present, enterprise).emulators.firestore).toEqual({ port: 1, ...enterprise });
+  expect(added(present, {}).emulators.firestore).toEqual(present.emulators.firestore);
+  expect(added({}, {}).emulators.firestore).toEqual({ port: 8080 });
+});
+
 test("a file that several databases share is known", () => {
   const firestore = [
     { database: "(default)", rules: "r" },

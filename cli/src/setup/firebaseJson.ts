@@ -95,16 +95,25 @@ export interface Wanted {
   readonly codebase: "none" | "new" | number;
 }
 
+/**
+ * The emulator gets the edition of the database, too: firebase-tools from 15.14 on asks for it, warns if the two differ, and does not look
+ * for the database's in a list of databases (https://github.com/firebase/firebase-tools/pull/10280).
+ */
 export function addToFirebaseJson(before: string | undefined, wanted: Wanted): string {
   let text = withFirestore(before ?? "{}\n", wanted);
   if (wanted.codebase !== "none") text = withCodebase(text, wanted.codebase);
   const { emulators } = readJson(FIREBASE_JSON, text);
-  const { auth, firestore } = EMULATORS;
-  const needed = wanted.hasFunctions ? EMULATORS : { auth, firestore };
+  const { edition } = wanted;
+  const { auth, functions, tasks } = EMULATORS;
+  const firestore = { ...EMULATORS.firestore, ...(edition && { edition }) };
+  const needed = { auth, firestore, ...(wanted.hasFunctions && { functions, tasks }) };
   if (!emulators) return setIn(text, ["emulators"], needed);
   for (const [name, emulator] of Object.entries(needed))
     if (!Object.hasOwn(emulators, name)) text = setIn(text, ["emulators", name], emulator);
-  return text;
+  const { firestore: present = firestore } = emulators as { firestore?: { edition?: string } };
+  return present.edition === (edition ?? present.edition)
+    ? text
+    : setIn(text, ["emulators", "firestore", "edition"], edition);
 }
 
 /** Adds the entry of Tally's codebase, or completes one of an older version. */

@@ -205,7 +205,7 @@ test("an app without rules, or with missing or old packages, is told before anyt
         "depends neither on firebase nor on firebase-admin: yarn add firebase",
         "react >=18.0.0 (^17.0.0 is here): yarn add react@latest",
         "firebase.json will be created in ",
-        "The next deployment replaces the rules in the console",
+        "For a new project that is right.",
       ),
     ),
   );

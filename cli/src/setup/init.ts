@@ -6,7 +6,14 @@ import { CommandError, FAILED, WRONG_USAGE } from "../commandError.ts";
 import { carryOut, type Plan, type SetupOptions } from "./carryOut.ts";
 import { type FileChange, textChange } from "./changes.ts";
 import { type Choice, type ChoiceOptions, choose } from "./choice.ts";
-import { type ChangesWithNotes, clientTarball, clientVersion, codebaseChanges, withDependency } from "./codebase.ts";
+import {
+  type ChangesWithNotes,
+  clientTarball,
+  clientVersion,
+  codebaseChanges,
+  unusedTarball,
+  withDependency,
+} from "./codebase.ts";
 import { withValues } from "./dotenv.ts";
 import { addToFirebaseJson, CODEBASE, FIREBASE_JSON } from "./firebaseJson.ts";
 import { addIndexes, indexesOf, leaderboardIndex, removeIndexes, staleIndexes } from "./indexesJson.ts";
@@ -197,12 +204,13 @@ function appChanges(project: Project, choice: Choice, packages: string | undefin
   const path = joinPath(app.folder, MANIFEST);
   const before = read(path);
   if (before === undefined) return { changes: [], notes: [] };
-  const isThere = CLIENT in app.dependencies;
+  const present = app.dependencies[CLIENT];
   const tarballs = choice.hasFunctions ? (functions?.folder ?? CODEBASE) : app.folder;
   const version = clientVersion(app.folder, tarballs, packages);
-  const after = isThere && packages === undefined ? before : withDependency(before, CLIENT, version);
-  const manifest = textChange(path, before, after);
-  if (isThere) return { changes: [manifest], notes: [] };
+  const wanted = present !== undefined && packages === undefined ? present : version;
+  const manifest = textChange(path, before, wanted === present ? before : withDependency(before, CLIENT, wanted));
+  if (present !== undefined)
+    return { changes: [...unusedTarball(project, app.folder, present, wanted), manifest], notes: [] };
   const { database, collection } = choice;
   const sample = sampleFor(app, { views: choice.open[0], likes: choice.once[0], database, collection });
   if (!("path" in sample)) return { changes: [manifest], notes: sample.note === undefined ? [] : [sample.note] };

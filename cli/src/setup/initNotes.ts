@@ -23,8 +23,9 @@ export function projectNotes(project: Project): string[] {
   const rules = rulesOrIndexesText(project, "rules");
   if (rules === undefined || !hasRules(rules))
     notes.push(
-      `${firestoreFiles.rules} has no rules yet. The next deployment replaces the rules in the console with this file. To keep them, run ` +
-        `\`${firebaseCommand(app)} init firestore\`, which downloads them, or copy them into ${firestoreFiles.rules}. Then run this again`,
+      `${firestoreFiles.rules} has no rules yet. For a new project that is right. Only if the Firebase console shows rules of yours for this ` +
+        `database, keep them: answer no, run \`${firebaseCommand(app)} init firestore\`, which downloads them, and run this again. A deployment ` +
+        "replaces the rules in the console with the file",
     );
   if (firestoreFiles.sharedWith.length > 0)
     notes.push(

@@ -4,7 +4,7 @@
  */
 import * as node from "node:fs";
 import { expect, test } from "vitest";
-import { createProject } from "../../testing/setupProject.ts";
+import { createProject, createTarballs } from "../../testing/setupProject.ts";
 import type { FileOperations } from "./atomicWrites.ts";
 import { makeChanges } from "./changes.ts";
 import { prepareInit } from "./init.ts";
@@ -44,6 +44,8 @@ async function outdated({ init, edit, at }: Project): Promise<void> {
   node.rmSync(at("tally/index.js"));
 }
 
+let packages = "";
+
 const OPTIONS = { location: "eur3", collection: "tallies", visitors: "views" };
 
 test.each<
@@ -63,6 +65,14 @@ test.each<
     "a second init",
     ({ init }) => init(),
     ({ init }, operations) => init({ ...OPTIONS, edition: "enterprise" }, operations),
+  ],
+  [
+    "an init that deletes a tarball",
+    ({ init }) => {
+      packages = createTarballs().packages;
+      return init({ withoutFunctions: true, packages });
+    },
+    ({ init }, operations) => init({ packages }, operations),
   ],
   ["upgrade", outdated, ({ upgrade }, operations) => upgrade({}, operations)],
   ["remove", ({ init }) => init(OPTIONS), ({ remove }, operations) => remove(undefined, operations)],

@@ -77,7 +77,7 @@ function isIndex(text: string): boolean {
 }
 
 /** Whether a file is a tarball of Tally, of any version. */
-function isTarball(file: string): boolean {
+export function isTarball(file: string): boolean {
   return /^firestore-tally(-kit)?-\d.*\.tgz$/.test(basename(file));
 }
 

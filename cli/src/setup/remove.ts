@@ -104,7 +104,7 @@ function functionsChanges(project: Project): ChangesWithNotes {
       : [textChange(FIREBASE_JSON, firebaseJson, removeFromFirebaseJson(firebaseJson, position))];
   const deployed = `deployed functions stay until you run \`${firebaseCommand(app)} functions:delete ${name}\``;
   return {
-    changes: has(folder) ? [...changes, { kind: "folder deletion", path: folder }] : changes,
+    changes: has(folder) ? [...changes, { kind: "deletion", path: folder, isFolder: true }] : changes,
     notes: [deployed],
   };
 }

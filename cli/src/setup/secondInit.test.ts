@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import { WINDOW_NAMES } from "../../../core/src/index.ts";
-import { createProject, including, json } from "../../testing/setupProject.ts";
+import { createProject, createTarballs, including, json } from "../../testing/setupProject.ts";
 
 test("a second run takes each option to all files, and leaves the others", async () => {
   const { init, read, edit } = createProject();
@@ -58,6 +58,25 @@ test("a second run adds the functions to a project that had none: they are to be
     "firebase.json": json(files["firebase.json"] as string),
   }));
   expect(made).toEqual(expected);
+});
+
+test("a second run leaves no tarball that nothing uses, and no emulator that nothing needs", async () => {
+  const { packages } = createTarballs();
+  const { init, files, read } = createProject();
+  const client = () => json(read("package.json")).dependencies["firestore-tally"];
+  const tarballs = () => Object.keys(files()).filter((path) => path.endsWith(".tgz"));
+  const withoutFunctions = { packages, withoutFunctions: true };
+  await init(withoutFunctions);
+  expect((await init(withoutFunctions)).paths).toEqual([]);
+  expect([client(), tarballs()]).toEqual(["file:firestore-tally-0.1.0.tgz", ["firestore-tally-0.1.0.tgz"]]);
+  expect(Object.keys(json(read("firebase.json")).emulators)).toEqual(["auth", "firestore"]);
+  await init({ packages });
+  expect(client()).toBe("file:tally/firestore-tally-0.1.0.tgz");
+  expect(tarballs()).toEqual(["tally/firestore-tally-0.1.0.tgz", "tally/firestore-tally-kit-0.1.0.tgz"]);
+  // The app's package is in another folder.
+  const noApp = createProject({ "firebase.json": '{ "emulators": {} }' });
+  expect((await noApp.init(withoutFunctions)).paths).toEqual(["firebase.json", "firestore.rules"]);
+  expect(Object.keys(json(noApp.read("firebase.json")).emulators)).toEqual(["auth", "firestore"]);
 });
 
 test("windows have indexes as long as the parameters choose them", async () => {

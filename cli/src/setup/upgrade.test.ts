@@ -63,6 +63,20 @@ test("neither init nor upgrade drops what the developer has added, though the fi
   }
 });
 
+test("an upgrade of functions that take events says what goes first, and what a group means", async () => {
+  const { init, upgrade, edit } = createProject();
+  await init();
+  const older = async (counters: string) => {
+    edit("tally/.env", /^INGEST_COUNTERS=.*$/m, `INGEST_COUNTERS=${counters}`);
+    edit("tally/package.json", /\^0\.[\d.]+/, "^0.0.9");
+    return (await upgrade()).notes;
+  };
+  const order = "deploy the functions before pages with a new beacon";
+  expect(await older("/views:[a-z]{1,3}:*/, posts:*")).toEqual(including(order, "posts:* in INGEST_COUNTERS"));
+  expect(await older("/views:[a-z]{1,3}:*/, downloads")).toEqual(including(order));
+  expect((await upgrade()).notes).toEqual([]);
+});
+
 test("an upgrade wants markers, keeps the policy, and says what it adds", async () => {
   const { init, upgrade, read, edit } = createProject();
   await expect(upgrade()).rejects.toThrow("db/rules: ");

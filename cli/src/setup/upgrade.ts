@@ -2,12 +2,13 @@
 import { COUNTING_DEFAULTS, regionsNear } from "../../../functions/src/decisions.ts";
 import { CommandError, FAILED } from "../commandError.ts";
 import { carryOut, type Plan, type SetupOptions } from "./carryOut.ts";
-import { type FileChange, textChange } from "./changes.ts";
+import { type FileChange, realChanges, textChange } from "./changes.ts";
 import {
   type ChangesWithNotes,
   clientTarball,
   clientVersion,
   codebaseChanges,
+  unusedTarball,
   upgradedVersion,
   withDependency,
 } from "./codebase.ts";
@@ -61,10 +62,29 @@ export function planUpgrade(project: Project, packages?: string): Plan {
       clients.length > 0
         ? `Changes for deployed clients: ${clients.join(" ")}`
         : `Deployed clients of ${from} keep working unchanged.`,
-    notes: [...rules.warnings.map((warning) => `${firestoreFiles.rules}: ${warning}`), ...code.notes],
+    notes: [
+      ...rules.warnings.map((warning) => `${firestoreFiles.rules}: ${warning}`),
+      ...code.notes,
+      ...(realChanges(code.changes).length > 0 ? ingestNotes(values) : []),
+    ],
     nextCommand: deployCommand(project, changes),
     readOn: `${PAGES}/setup.md#upgrade`,
   };
+}
+
+/** What an upgrade of the functions means for events by HTTP. */
+function ingestNotes({ INGEST_COUNTERS = "" }: Values): string[] {
+  if (INGEST_COUNTERS === "") return [];
+  const [, group] = /(?:^|,)\s*([^,/:]+):\*/.exec(INGEST_COUNTERS.replace(/\/.*?\//g, "")) ?? [];
+  return [
+    "deploy the functions before pages with a new beacon: older functions may refuse its batches",
+    ...(group === undefined
+      ? []
+      : [
+          `${group}:* in INGEST_COUNTERS are the counters of the group that exist. If events may also make new ones, list /${group}:.*/ or a ` +
+            "narrower expression instead",
+        ]),
+  ];
 }
 
 /** Upgrades the kit, adds the new parameters, and repairs missing or damaged files. */
@@ -107,12 +127,16 @@ function newDays({ HISTORY_DAYS, HISTORY = "" }: Values): Values {
   return Number(HISTORY_DAYS) === 0 && HISTORY === "" ? { HISTORY_DAYS: COUNTING_DEFAULTS.HISTORY_DAYS ?? "" } : {};
 }
 
-function appChanges({ app, read, functions, settings }: Project, packages: string | undefined): FileChange[] {
+function appChanges(project: Project, packages: string | undefined): FileChange[] {
+  const { app, read, functions, settings } = project;
   const tarballs = settings.rules?.hasFunctions === false ? app.folder : (functions?.folder ?? CODEBASE);
   const path = joinPath(app.folder, MANIFEST);
   const before = read(path);
   const present = app.dependencies[CLIENT];
   if (before === undefined || present === undefined) return [];
   const version = upgradedVersion(present, clientVersion(app.folder, tarballs, packages), packages);
-  return [textChange(path, before, withDependency(before, CLIENT, version))];
+  return [
+    ...unusedTarball(project, app.folder, present, version),
+    textChange(path, before, withDependency(before, CLIENT, version)),
+  ];
 }

@@ -23,7 +23,8 @@ export async function sumShards({ firestore, path, id }: CounterRef): Promise<nu
     getCountFromServer(shards).catch(rethrowUnlessUnsupported),
   ]);
   const summed = sums?.data();
-  if (summed && summed.documents === all?.data().count && Number.isFinite(summed.total)) return summed.total;
+  // Of no number, the sum is null on Firestore's Enterprise edition.
+  if (summed && summed.documents === all?.data().count) return exactSum(id, [summed.total]);
   const listed = await listFromServer(shards);
   return exactSum(
     id,

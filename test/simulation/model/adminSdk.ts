@@ -65,14 +65,6 @@ export class DocumentReference implements Readable<DocumentSnapshot> {
   collection(id: string): CollectionReference {
     return this.firestore.collection(`${this.path}/${id}`);
   }
-  listCollections(): Promise<CollectionReference[]> {
-    const { connection } = this.firestore;
-    return connection.call(`list the collections of ${this.path}`, () => {
-      const inner = connection.database.below(this.path).map((path) => path.slice(this.path.length + 1));
-      const ids = new Set(inner.map((path) => path.slice(0, path.indexOf("/"))));
-      return [...ids].sort().map((id) => this.collection(id));
-    });
-  }
   read(at: Micros): DocumentSnapshot {
     const { connection } = this.firestore;
     connection.bill(1);
@@ -259,21 +251,6 @@ export class Firestore {
   }
   bulkWriter(): BulkWriter {
     return new BulkWriter(this);
-  }
-  /** Deletes a document or a collection with all documents below. Rejects if a deletion fails. */
-  async recursiveDelete(
-    ref: DocumentReference | CollectionReference,
-    writer: BulkWriter = this.bulkWriter(),
-  ): Promise<void> {
-    const { connection } = this;
-    const paths = await connection.call(`list documents below ${ref.path}`, () => {
-      const all = connection.database.below(ref.path);
-      connection.bill(Math.max(all.length, 1));
-      return ref instanceof DocumentReference ? [...all, ref.path] : all;
-    });
-    const deletions = paths.map((path) => writer.delete(this.doc(path)));
-    await writer.flush();
-    for (const deletion of deletions) await deletion;
   }
   newId(): string {
     const { random } = this.connection.process;

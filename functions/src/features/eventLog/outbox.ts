@@ -8,7 +8,7 @@
  */
 import { randomUUID } from "node:crypto";
 import type { Firestore, QueryDocumentSnapshot, WriteBatch } from "firebase-admin/firestore";
-import { counterPath } from "../../../../core/src/index.ts";
+import { counterPath, OUTBOX } from "../../../../core/src/index.ts";
 import type { Backend } from "../../counter/backend.ts";
 import { handleLost, isLost } from "../../shared/handleLost.ts";
 
@@ -38,9 +38,6 @@ export interface LogRecord {
 export interface LoggedEvent extends Pick<LogRecord, "counter" | "by" | "visitor" | "item"> {
   readonly at?: string | undefined;
 }
-
-/** The subcollection of a counter that holds records until they are published. */
-const OUTBOX = "tallyOutbox";
 
 /** `counters/{id}/tallyOutbox/{random id}`. Created with the events' increments, deleted when the records are published. */
 interface OutboxDocument {

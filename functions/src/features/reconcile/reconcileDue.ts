@@ -2,7 +2,7 @@
  * Reconciles the counters that are due, with the server SDK's `reconcileCounter`, and raises an alarm about drift. A counter
  * is due again a whole number of its intervals later, also after a failure; after a crash it is still due.
  */
-import { FieldValue, type QueryDocumentSnapshot } from "firebase-admin/firestore";
+import { FieldPath, FieldValue, type QueryDocumentSnapshot } from "firebase-admin/firestore";
 import { reconcileCounter } from "../../../../admin/src/index.ts";
 import { countedCollectionOf, isPreconditionFailure, parseSource } from "../../../../core/src/index.ts";
 import type { Backend } from "../../counter/backend.ts";
@@ -25,7 +25,8 @@ export function nextReconcileTime(due: Millis, every: Millis, now: Millis): Mill
 /** Cost: 1 read, and for each counter that is due 2 reads, 1 write and what reconciling it costs. */
 export async function reconcileDue(backend: Backend): Promise<void> {
   const now = toTimestamp(backend.now());
-  const due = backend.counters.where("nextReconcileAt", "<=", now).orderBy("nextReconcileAt").limit(PAGE_SIZE);
+  const all = backend.counters.where("nextReconcileAt", "<=", now);
+  const due = all.orderBy("nextReconcileAt").orderBy(FieldPath.documentId()).limit(PAGE_SIZE);
   for (let page = await due.get(); !page.empty; page = await due.startAfter(page.docs.at(-1)).get()) {
     await Promise.all(page.docs.map((counter) => reconcileWithTimeout(backend, counter)));
     if (page.size < PAGE_SIZE) return;
