@@ -85,7 +85,7 @@ const SUITES: Readonly<Record<string, Suite>> = {
     tolerant: {
       "what takes longer on the emulators": [...hosted, "deep"],
       // One after another on one suite.
-      "in a browser, moving from Google's extension, tools": [
+      "in a browser, moving from Google's counter, tools": [
         ...emulators("--as", "hosted"),
         ...vitest("browser", "migration", "tools"),
       ],

@@ -1,5 +1,5 @@
 /**
- * The documents that Google's counter extension counts in: those of the collections that the maps name, and those that have
+ * The documents that Google's counter counts in: those of the collections that the maps name, and those that have
  * `_counter_shards_`, whether they exist or not.
  */
 import {

@@ -1,8 +1,8 @@
 /**
- * `migrate`: moves what Google's counter extension has counted into counters, and what is still in its legacy shards.
+ * `migrate`: moves what Google's counter has counted into counters, and what is still in its legacy shards.
  *
  * Documents are moved one by one (firestore/src/moveLegacyIncrements.ts): what a field has beyond the part that comes from its
- * counter. So the command may be interrupted and repeated, while apps count and while Google's extension runs.
+ * counter. So the command may be interrupted and repeated, while apps count and while Google's counter runs.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Mirror, mirrorSources, parseMirrors } from "../../core/src/index.ts";

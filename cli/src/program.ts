@@ -226,13 +226,13 @@ Exit codes: 0 done, 1 failed or declined, 2 wrong usage, 130 interrupted.`,
 
   program
     .command("migrate")
-    .summary("move from Google's counter extension")
+    .summary("move from Google's counter")
     .description(
-      "Imports the totals of Google's counter extension, each exactly once, while old and new apps count. May be repeated.",
+      "Imports the totals of Google's counter, extension or kit, each exactly once, while old and new apps count. May be repeated.",
     )
     .option("--map <map>", "a field and its counters: pages/{page}.visits=views:{page}; may be repeated", collect)
     .option("--dry-run", "show how much there is, and what it costs; change nothing")
-    .option("--rollback", "give the fields the totals of their counters, for Google's extension to go on from")
+    .option("--rollback", "give the fields the totals of their counters, for Google's counter to go on from")
     .option("--after <path>", "resume after this document")
     .action(onDatabase(async () => (await import("./migrate.ts")).migrate))
     .addHelpText(

@@ -1,4 +1,4 @@
-/** `migrate --rollback`: gives the fields what their counters have, for Google's counter extension to go on from. */
+/** `migrate --rollback`: gives the fields what their counters have, for Google's counter to go on from. */
 
 import { type Mirror, mirrorSources } from "../../core/src/index.ts";
 import { rollBackField } from "../../firestore/src/index.ts";

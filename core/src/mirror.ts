@@ -15,7 +15,7 @@ export interface Mirror {
   /** The path of the field. */
   readonly field: readonly string[];
   /**
-   * Whether others add to the field, too: old apps, by way of Google's counter extension. A publish then adds the difference
+   * Whether others add to the field, too: old apps, by way of Google's counter. A publish then adds the difference
    * to the field, instead of setting it.
    */
   readonly isBridged: boolean;

@@ -1,6 +1,6 @@
 /**
  * Access to Firestore that servers and the functions share: reads and commits with a time limit, the sum of a counter's shards at one instant,
- * commits on preconditions, and the documents of Google's counter extension.
+ * commits on preconditions, and the documents of Google's counter.
  *
  * Each call says what it costs in reads and writes. Errors are those of Firestore; `withSignal` also throws `counter/invalid-option` and
  * `counter/unknown-outcome`.

@@ -1,5 +1,5 @@
 /**
- * Legacy shards: the shards of Google's counter extension, as its clients and functions write them. testkit/legacy/README.md describes
+ * Legacy shards: the shards of Google's counter, as its clients and functions write them. testkit/legacy/README.md describes
  * their format.
  */
 import { FieldPath, FieldValue, type QueryDocumentSnapshot, type WriteBatch } from "firebase-admin/firestore";
@@ -22,7 +22,7 @@ export function isMap(value: unknown): value is Readonly<Record<string, unknown>
   return typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
-/** A partial shard holds a list of sums; the functions of Google's extension append to it. */
+/** A partial shard holds a list of sums; the functions of Google's counter append to it. */
 interface PartialUpdate {
   readonly _id_: string;
   readonly _data_: Record<string, unknown>;

@@ -1,5 +1,5 @@
 /**
- * Moves what Google's counter extension has counted into counters. Its `_counter_shards_` are called legacy shards here;
+ * Moves what Google's counter has counted into counters. Its `_counter_shards_` are called legacy shards here;
  * testkit/legacy/README.md describes what it stores.
  *
  * Its clients add to legacy shards. Its functions move these sums into the same fields of the document, sometimes by way of a
@@ -10,7 +10,7 @@
  * where `mirrored`, in the counter document, is the part of the first term that this field shows, which `mirroredIn` names. No step changes this sum: a move
  * brings the other terms into the first, Google's functions move the third into the second, and a publish adds the same
  * amount to the field and to `mirrored`. So all of them may run side by side, and a move may be repeated at any time. The
- * first one moves the total that Google's extension left in the field.
+ * first one moves the total that Google's counter left in the field.
  */
 
 import {
@@ -68,7 +68,7 @@ export function mirroredFields(mirrored: number, field: Field) {
 }
 
 /**
- * Moves into the counters what Google's extension and its clients have added to fields of one document. The fields show it
+ * Moves into the counters what Google's counter and its clients have added to fields of one document. The fields show it
  * at once.
  *
  * Batches with preconditions on all documents that they change, so no old client waits for a lock. If one of them has changed

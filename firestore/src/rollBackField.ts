@@ -1,4 +1,4 @@
-/** The way back to Google's counter extension. */
+/** The way back to Google's counter. */
 
 import { type DocumentSnapshot, FieldPath, FieldValue, type Firestore } from "firebase-admin/firestore";
 import {
@@ -16,7 +16,7 @@ import { backoff, retry } from "./retry.ts";
 import { sumShards } from "./sum.ts";
 
 /**
- * Gives a field the exact total of its counter, with what was not published yet, for Google's extension to go on from.
+ * Gives a field the exact total of its counter, with what was not published yet, for Google's counter to go on from.
  * Like a move (moveLegacyIncrements.ts) it keeps the sum, so it may be repeated while clients count. A field that is gone, or
  * is no amount, gets the total. Nothing is written for a counter that has neither a total nor a part in the field.
  *

@@ -1,4 +1,4 @@
-/** What is stored about a user, and what is left when the account is deleted: docs/guide/accounts.md. */
+/** What is stored about a user, and what is left when the account is deleted: docs/privacy.md. */
 
 import { inspect } from "node:util";
 import { collection, doc } from "firebase/firestore";
@@ -67,7 +67,7 @@ async function documentsAbout(...names: readonly string[]): Promise<string[]> {
   return found.toSorted();
 }
 
-test("after a deletion, only what the guide names is left of a user, and can be deleted", async () => {
+test("after a deletion, only what docs/privacy.md names is left of a user, and can be deleted", async () => {
   const [views, likes, tickets, score] = ["views:seen", "likes:seen", "tickets:seen", `score:${uid}`].map((id) =>
     counter(admin, `${id}`),
   );

@@ -1,5 +1,5 @@
 /**
- * The bridge: the deployed functions take what old apps write for Google's counter extension into the counters that `BRIDGE`
+ * The bridge: the deployed functions take what old apps write for Google's counter into the counters that `BRIDGE`
  * names (the parameters are in scripts/test.ts). The tests of the move in test/migration have more of that extension.
  */
 import { randomUUID } from "node:crypto";
@@ -144,7 +144,7 @@ test.concurrent("increments of fields that BRIDGE does not name stay, and are lo
   ]);
   expect(await pending("books/one")).toEqual([{ visits: 1 }]);
   const isReported = (field: string) =>
-    logged("left increments of Google's extension alone").some((line) => line.field === field);
+    logged("left increments of Google's counter alone").some((line) => line.field === field);
   await until(() => ["clicks", "deep.stars", "any"].every(isReported), "the log");
 });
 

@@ -1,9 +1,10 @@
 /**
- * Google's counter extension itself, from a checkout: its functions, its web client and its Node client. They are built in a
- * temporary folder and run in processes of their own, with the versions of firebase-admin and firebase-functions that it names.
+ * Google's counter itself: the functions of its extension or of its kit, and the extension's web and Node clients. They are built in
+ * a temporary folder and run in processes of their own, with the versions of firebase-admin and firebase-functions that it names.
+ * The kit has no clients: the clients of testkit/legacy write beside its functions.
  */
 import { execFileSync, spawn } from "node:child_process";
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
@@ -11,9 +12,12 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { admin } from "../../testkit/clients.ts";
 import type { LegacyPage } from "../../testkit/legacy/clients.ts";
-import type { LegacyApp } from "./legacyApp.ts";
+import { type LegacyApp, openLegacyApp } from "./legacyApp.ts";
 
-/** The folder `firestore-counter` of a checkout of https://github.com/firebase/extensions, with `functions/src` and `clients/`. */
+/**
+ * A folder of a checkout of https://github.com/firebase/extensions: `firestore-counter`, the extension, or `kits/firestore-counter`,
+ * the kit. Or the kit's npm package, unpacked.
+ */
 export const PEER = process.env.TALLY_PEER_DIR;
 
 /** The document of its controller, which writes a time to it with each run. */
@@ -21,22 +25,24 @@ const CONTROLLER = "_firebase_ext_/sharded_counter";
 
 const [PAGES, SERVERS] = [4, 2];
 
-/** Installs what the extension depends on, from the registry, and bundles it. */
-export async function openGoogleExtension(): Promise<LegacyApp> {
-  const folder = mkdtempSync(join(tmpdir(), "google-extension-"));
-  await buildIn(folder, resolve(PEER as string));
+type Run = (args: string[]) => ReturnType<typeof spawn>;
+
+/** Installs what it depends on, from the registry, and bundles it. */
+export async function openGoogleCounter(): Promise<LegacyApp> {
+  const folder = mkdtempSync(join(tmpdir(), "google-counter-"));
+  const peer = resolve(PEER as string);
+  const hasClients = existsSync(join(peer, "clients"));
+  await buildIn(folder, peer, hasClients);
   const environment = { ...process.env, INTERNAL_STATE_PATH: CONTROLLER, SCHEDULE_FREQUENCY: "1" };
-  const run = (args: string[]) =>
+  const run: Run = (args) =>
     spawn(process.execPath, args, { cwd: folder, env: environment, stdio: ["pipe", "pipe", "inherit"] });
-  const clients = [...Array(PAGES).fill("web"), ...Array(SERVERS).fill("node")].map((kind) =>
-    clientIn(run(["runClient.cjs", kind])),
-  );
-  let functions: ReturnType<typeof run> | undefined;
+  const clients = hasClients ? startClients(run) : await openLegacyApp();
+  let functions: ReturnType<Run> | undefined;
   let before: string;
   const lastRun = async () => JSON.stringify((await admin.doc(CONTROLLER).get()).get("timestamp")) ?? "";
   return {
-    pages: clients.slice(0, PAGES).map(({ page }) => page) as [LegacyPage, ...LegacyPage[]],
-    servers: clients.slice(PAGES).map(({ page }) => page),
+    pages: clients.pages,
+    servers: clients.servers,
     async startFunctions() {
       before = await lastRun();
       functions = run(["runFunctions.cjs"]);
@@ -47,30 +53,44 @@ export async function openGoogleExtension(): Promise<LegacyApp> {
       functions?.kill("SIGKILL");
     },
     async close() {
-      for (const { end } of clients) end();
+      await clients.close();
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
     },
   };
 }
 
-async function buildIn(folder: string, peer: string): Promise<void> {
+function startClients(run: Run): Pick<LegacyApp, "pages" | "servers" | "close"> {
+  const clients = [...Array(PAGES).fill("web"), ...Array(SERVERS).fill("node")].map((kind) =>
+    clientIn(run(["runClient.cjs", kind])),
+  );
+  return {
+    pages: clients.slice(0, PAGES).map(({ page }) => page) as [LegacyPage, ...LegacyPage[]],
+    servers: clients.slice(PAGES).map(({ page }) => page),
+    async close() {
+      for (const { end } of clients) end();
+    },
+  };
+}
+
+async function buildIn(folder: string, peer: string, hasClients: boolean): Promise<void> {
   const read = (path: string) => JSON.parse(readFileSync(path, "utf8"));
-  const { dependencies } = read(join(peer, "functions/package.json"));
+  const functions = hasClients ? join(peer, "functions") : peer;
+  const { dependencies } = read(join(functions, "package.json"));
   const chosen = ["deep-equal", "firebase-admin", "firebase-functions", "uuid"].map((name) => [
     name,
     dependencies[name],
   ]);
-  // Its web client works with any version from 9 on.
+  // The web client works with any version from 9 on.
   const { firebase } = read(fileURLToPath(new URL("../../package.json", import.meta.url))).devDependencies;
   const installed = { ...Object.fromEntries(chosen), firebase };
   writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, dependencies: installed }));
   const options = ["--no-audit", "--no-fund", "--no-package-lock", "--prefer-offline"];
   execFileSync("npm", ["install", ...options], { cwd: folder, stdio: "pipe" });
+  const source = join(functions, "src/index.ts");
   await build({
     entryPoints: {
-      functions: join(peer, "functions/src/index.ts"),
-      web: join(peer, "clients/web/src/index.ts"),
-      node: join(peer, "clients/node/index.js"),
+      functions: existsSync(source) ? source : join(functions, "lib/index.js"),
+      ...(hasClients && { web: join(peer, "clients/web/src/index.ts"), node: join(peer, "clients/node/index.js") }),
     },
     outdir: folder,
     outExtension: { ".js": ".cjs" },

@@ -1,4 +1,4 @@
-/** An app that counts with Google's extension: old pages and servers, and the functions that run until they are killed. */
+/** An app that counts with Google's counter: old pages and servers, and the functions that run until they are killed. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { adminAt, client } from "../../testkit/clients.ts";
 import { type LegacyClient, type LegacyPage, legacyNodeClient, legacyWebClient } from "../../testkit/legacy/clients.ts";
@@ -43,7 +43,7 @@ export async function openLegacyApp(): Promise<LegacyApp> {
   };
 }
 
-/** The controller and two workers take turns. Killed, they end in the middle of a transaction. */
+/** Two controllers and two workers take turns. Killed, they end in the middle of a transaction. */
 function startFunctions(documents: readonly string[], { firestore }: Pick<ReturnType<typeof adminAt>, "firestore">) {
   let moved = 0;
   let isKilled = false;
@@ -61,7 +61,9 @@ function startFunctions(documents: readonly string[], { firestore }: Pick<Return
   };
   const run = async () => {
     while (!isKilled) {
-      const counts = [await moveIntoFields(firestore, documents, midway).catch(() => 0)];
+      // The extension runs one controller at a time; an instance of the kit handles several events.
+      const controllers = [1, 2].map(() => moveIntoFields(firestore, documents, midway).catch(() => 0));
+      const counts = await Promise.all(controllers);
       await sleep(PAUSE_MS);
       const workers = ["0", "1"].map((prefix) => worker(prefix).catch(() => 0));
       counts.push(...(await Promise.all(workers)));

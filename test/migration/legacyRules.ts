@@ -1,4 +1,4 @@
-/** The rules that an app has for Google's extension. */
+/** The rules that an app has for Google's counter. */
 import { LEGACY_SHARDS } from "../../testkit/legacy/sums.ts";
 import { loadRules, OPEN_RULES } from "../../testkit/rules.ts";
 

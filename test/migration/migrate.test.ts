@@ -122,7 +122,7 @@ describe("--rollback", () => {
     expect(await sumOfCounters()).toBe(total + 40);
     await until(async () => (await readPublished("reads:a03"))?.total === 13 + 40, "the publish of the last increment");
     expect(await sumOfFields()).toBe(total + 40);
-    // Google's extension goes on from there, and a later move has what it has added.
+    // Google's counter goes on from there, and a later move has what it has added.
     await articles.doc("a03").update({ reads: FieldValue.increment(7) });
     expect(await migrate()).toMatchObject({ counters: 1, total: 7 });
   });

@@ -1,7 +1,7 @@
 /**
  * Moving day: old clients write as they always have, Google's functions run until the middle, and `migrate` is started, killed and
  * started again meanwhile. Every increment counts once, in the counter and in the field. The same story runs with writers of
- * Tally's own and with the real extension.
+ * Tally's own and with the real extension or kit.
  */
 import "../../testkit/parseProtocolOnce.ts";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -16,7 +16,7 @@ import { LEGACY_SHARDS } from "../../testkit/legacy/sums.ts";
 import { startMeter } from "../../testkit/meter.ts";
 import { readPublished, sumOfIncrements } from "../../testkit/storedCounter.ts";
 import { until } from "../../testkit/until.ts";
-import { openGoogleExtension, PEER } from "./googleExtension.ts";
+import { openGoogleCounter, PEER } from "./googleExtension.ts";
 import { type LegacyApp, openLegacyApp } from "./legacyApp.ts";
 import { openLegacyShards } from "./legacyRules.ts";
 
@@ -45,7 +45,7 @@ interface Expected {
   total: number;
 }
 
-/** Documents with totals that Google's extension has counted before. */
+/** Documents with totals that Google's counter has counted before. */
 async function addDocuments(name: string, count: number): Promise<Expected[]> {
   const documents = Array.from({ length: count }, (_, n) => ({
     path: `pages/${name}-${n}`,
@@ -117,8 +117,8 @@ async function killMigrate(): Promise<void> {
 const apps = [
   { name: "writers by the description in testkit/legacy/README.md", open: openLegacyApp, isMissing: false },
   {
-    name: "Google's own extension (set TALLY_PEER_DIR to a checkout of firestore-counter to run this)",
-    open: openGoogleExtension,
+    name: "Google's own extension or kit (set TALLY_PEER_DIR to its folder to run this)",
+    open: openGoogleCounter,
     isMissing: PEER === undefined,
   },
 ];

@@ -1,5 +1,5 @@
 /**
- * Clients of Google's counter extension: they increment fields of their own shard, and show the field and this shard as one total
+ * Clients of Google's counter: they increment fields of their own shard, and show the field and this shard as one total
  * (testkit/legacy/README.md).
  */
 import { randomUUID } from "node:crypto";

@@ -1,5 +1,5 @@
 /**
- * The functions of Google's counter extension: they move legacy shards into the fields, in transactions
+ * The functions of Google's counter: they move legacy shards into the fields, in transactions
  * (testkit/legacy/README.md). Each call here is one run. A test decides what happens in the middle, between its reads and its
  * commit.
  */

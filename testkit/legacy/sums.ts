@@ -1,4 +1,4 @@
-/** Legacy shards: where the clients of Google's counter extension write, and the sums by field in a shard (testkit/legacy/README.md). */
+/** Legacy shards: where the clients of Google's counter write, and the sums by field in a shard (testkit/legacy/README.md). */
 import type { DocumentSnapshot } from "firebase-admin/firestore";
 
 export const LEGACY_SHARDS = "_counter_shards_";

@@ -13,7 +13,7 @@ export interface CounterSample {
   readonly now: Millis;
 }
 
-/** A document of `tallyVisitors`, of `tallyItemCounts`, or of `_counter_shards_`, the shards of Google's counter extension. */
+/** A document of `tallyVisitors`, of `tallyItemCounts`, or of `_counter_shards_`, the shards of Google's counter. */
 export interface Waiting {
   readonly kind: "visitors" | "items" | "legacy-shards";
   /** The counter's id; of a legacy shard, the path of the document that it belongs to. */

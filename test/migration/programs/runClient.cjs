@@ -1,5 +1,5 @@
 /**
- * One old page (`web`) or server (`node`) with a client of Google's counter extension. It reads commands from stdin and prints
+ * One old page (`web`) or server (`node`) with a client of Google's counter. It reads commands from stdin and prints
  * answers, a line of JSON each: an increment is answered with its id when the server has acknowledged it, `watch` with each total.
  */
 const { createInterface } = require("node:readline");

@@ -1,4 +1,4 @@
-/** A field that Google's counter extension counts: its apps and functions, and operators who move the field to a counter and back. */
+/** A field that Google's counter counts: its apps and functions, and operators who move the field to a counter and back. */
 
 import { moveLegacyIncrements, rollBackField } from "../../../firestore/src/index.ts";
 import { FieldValue } from "../model/adminSdk.ts";
@@ -28,7 +28,7 @@ export function googleExtension(
   }
 
   return {
-    /** What Google's extension had counted before anything moved, so no call that may arrive after the move. */
+    /** What Google's counter had counted before anything moved, so no call that may arrive after the move. */
     oldField({ total }) {
       const { database, onCommit, scheduler } = network;
       const process = processes.start("old field");

@@ -1,5 +1,5 @@
 /**
- * What the functions of Google's counter extension do to the field that is moved: they add shards up, in transactions
+ * What the functions of Google's counter do to the field that is moved: they add shards up, in transactions
  * (testkit/legacy/README.md).
  */
 import type { Firestore, Transaction } from "firebase-admin/firestore";

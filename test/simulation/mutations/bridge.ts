@@ -1,4 +1,4 @@
-/** Mistakes in the move from Google's counter extension. */
+/** Mistakes in the move from Google's counter. */
 import type { Write } from "../model/database.ts";
 import { FieldValue } from "../model/values.ts";
 import { BRIDGED } from "../scenario/scenario.ts";

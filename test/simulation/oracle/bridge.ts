@@ -1,5 +1,5 @@
 /**
- * The move from Google's counter extension: what a field is worth changes by increments alone (I9). Neither the bridge, nor a
+ * The move from Google's counter: what a field is worth changes by increments alone (I9). Neither the bridge, nor a
  * publish, an import or a rollback, nor Google's functions change it, and in the end the field shows it.
  */
 import type { Change, Version } from "../model/database.ts";
@@ -14,7 +14,7 @@ function worthOf({ path, fields }: Version): number {
   return pendingIn({ path, fields });
 }
 
-/** What a shard of Google's extension holds; 0 for other documents. */
+/** What a shard of Google's counter holds; 0 for other documents. */
 export function pendingIn({ path, fields }: Pick<Version, "path" | "fields">): number {
   if (!path.startsWith(`${BRIDGED.document}/`)) return 0;
   const updates = (fields?._updates_ ?? []) as readonly Fields[];

@@ -1,4 +1,4 @@
-/** What only some counters do: move from Google's extension, count visitors or items, sell. */
+/** What only some counters do: move from Google's counter, count visitors or items, sell. */
 
 import type { Random } from "../../../core/testing/random.ts";
 import { type Action, BRIDGED, MS, type Scenario, SECOND } from "./scenario.ts";
@@ -6,7 +6,7 @@ import { type Action, BRIDGED, MS, type Scenario, SECOND } from "./scenario.ts";
 /** The number of the first buyer of a sale. Each has its own connection. */
 const BUYERS = 500;
 
-/** A field moves from Google's extension to a counter, while old apps, new apps and Google's functions count. */
+/** A field moves from Google's counter to a counter, while old apps, new apps and Google's functions count. */
 export function move({ actions, snapshotLag }: Scenario, random: Random): Partial<Scenario> {
   // An emulator's snapshots may show two documents as of different instants. The library waits for that, in an emulator.
   if (snapshotLag > 0 || !random.chance(0.3)) return {};

@@ -86,7 +86,7 @@ export const SEARCHED = "searches:h";
 export const STOCK = "tickets:g";
 /** A counter that was made by hand, before the functions were there. */
 export const HAND_MADE = "views:k";
-/** A field that Google's counter extension counts, and the counter that takes it over. */
+/** A field that Google's counter counts, and the counter that takes it over. */
 export const BRIDGED = { counter: "visits:f", document: "walls/f", field: "visits" };
 
 /** Time zones, and how many minutes their clocks are ahead of UTC, all year. A day of the last one ends during most runs. */

@@ -1,4 +1,4 @@
-/** The bridge: moves what old apps still write for Google's counter extension into counters. */
+/** The bridge: moves what old apps still write for Google's counter into counters. */
 import type { DocumentReference } from "firebase-admin/firestore";
 import { toMillis } from "../../counter/time.ts";
 import { defineFeature } from "../../shared/feature.ts";

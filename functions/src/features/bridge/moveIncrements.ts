@@ -1,5 +1,5 @@
 /**
- * The bridge: moves what old apps still write for Google's counter extension into counters, by the fields of `BRIDGE`.
+ * The bridge: moves what old apps still write for Google's counter into counters, by the fields of `BRIDGE`.
  *
  * A move empties all legacy shards of a document, so it covers every write committed before its `asOf`. An instance
  * remembers the last move from each document: most events of a busy document need no read, and an instance writes its field
@@ -64,7 +64,7 @@ export function createBridgeHandler(backend: Backend): (write: LegacyWrite) => P
     const key = `${collection}\n${field}`;
     if (reported.has(key) || reported.size === MAX_REPORTS) return;
     reported.add(key);
-    logger.warn("left increments of Google's extension alone: BRIDGE does not name their field", { document, field });
+    logger.warn("left increments of Google's counter alone: BRIDGE does not name their field", { document, field });
   }
 }
 
