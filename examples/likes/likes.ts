@@ -15,11 +15,12 @@ export async function unlike(post: string) {
 export function watchLikes(post: string, show: (state: { total?: number; liked?: boolean }) => void) {
   const likes = counter(db, `likes:${post}`);
   const stopTotal = onCounter(likes, ({ total }) => show({ total }));
+  const showLiked = (liked: boolean) => show({ liked });
   let stopLiked = () => {};
   const stopUsers = onAuthStateChanged(auth, (user) => {
     stopLiked();
-    if (user) stopLiked = onIncremented(likes, user.uid, (liked) => show({ liked }));
-    else show({ liked: false });
+    if (user) stopLiked = onIncremented(likes, user.uid, showLiked);
+    else showLiked(false);
   });
   return () => {
     stopTotal();
