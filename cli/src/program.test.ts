@@ -33,6 +33,9 @@ test.each<[string[], string]>([
   [["estimate"], "--per-second"],
   [["estimate", "--per-second", "9", "--peak", "1"], "--peak"],
   [["estimate", "--per-second", "9", "--regions", "2", "--compare"], "--regions"],
+  [["estimate", "--pages", "9"], "--views"],
+  [["estimate", "--likes", "9", "--per-second", "1"], "--pages"],
+  [["estimate", "--pages", "9", "--views", "9", "--per-day", "1"], "--per-day"],
 ])("wrong usage: %j exits with 2 before any I/O, and prints to stderr only", async (args, advice) => {
   const { exitCode, stdout, stderr } = await runCommand(...args);
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
@@ -82,7 +85,7 @@ describe("estimate --edition enterprise", () => {
     const { stdout } = await runCommand("estimate", "--per-second", "100", "--edition", "enterprise");
     expect(stdout).toMatch(/^ +per month +US\$ in us-central1$/m);
     expect(stdout).toMatch(/^increments, in shards +[\d,]+ write units +\$[\d.]+$/m);
-    expect(stdout).toMatch(/^\$0\.\d\d per million increments\.$/m);
+    expect(stdout).toMatch(/^\$0\.\d\d per million increments, without/m);
   });
 
   test("refuses a location whose prices are not known, and says which is", async () => {
@@ -90,7 +93,27 @@ describe("estimate --edition enterprise", () => {
       ...["estimate", "--per-second", "1", "--edition", "enterprise", "--region", "nam5"],
     );
     expect(exitCode).toBe(2);
-    expect(stderr).toMatch(/--region nam5: the prices of the Enterprise edition are not known.*--region regional/);
+    expect(stderr).toMatch(
+      /--region nam5: .*real-time units alone is known \(\$0\.60 per million\).*--region regional/,
+    );
+  });
+});
+
+describe("estimate", () => {
+  test("adds functions' time, and deducts the free quota", async () => {
+    const { stdout } = await runCommand("estimate", "--per-day", "1000000", "--json");
+    const { dollars, bill } = JSON.parse(stdout);
+    expect(bill.listPrices).toBe(dollars);
+    expect(bill.dollars).toBeCloseTo(bill.listPrices + bill.cpuAndMemory - bill.freeQuota, 9);
+    const printed = await runCommand("estimate", "--per-day", "1000000");
+    expect(printed.stdout).toContain(`$${bill.dollars.toFixed(2)}\n`);
+    expect(printed.stdout).toMatch(/^CPU and memory of functions +\$[\d.]+$/m);
+    expect(printed.stdout).toMatch(/^free quota +-\$[\d.]+$/m);
+  });
+
+  test("of a small counter costs nothing", async () => {
+    const { stdout } = await runCommand("estimate", "--per-day", "100");
+    expect(stdout).toMatch(/^a month of 30 days +\$0\.00$/m);
   });
 });
 
@@ -111,9 +134,9 @@ describe("estimate --compare", () => {
 
   test("shows both editions where their prices are known", async () => {
     const regional = await runCommand("estimate", "--per-second", "20", "--compare", "--region", "regional");
-    expect(regional.stdout).toMatch(/^with CPU and memory of functions +standard +enterprise$/m);
+    expect(regional.stdout).toMatch(/^a month, as billed +standard +enterprise$/m);
     expect(regional.stdout).toMatch(/^Tally +\$[\d.]+ +\$[\d.]+$/m);
     const nam5 = await runCommand("estimate", "--per-second", "20", "--compare");
-    expect(nam5.stdout).toContain("The prices of the Enterprise edition are known of --region regional alone.");
+    expect(nam5.stdout).toContain("the price of real-time units alone is known");
   });
 });

@@ -4,7 +4,7 @@ import { Argument, type Command, Option } from "commander";
 import manifest from "../../client/package.json" with { type: "json" };
 import { WINDOW_NAMES } from "../../core/src/index.ts";
 import type { CommandContext, GlobalOptions } from "./commandContext.ts";
-import type { EstimateOptions } from "./estimate.ts";
+import type { EstimateOptions } from "./estimated.ts";
 import { examples } from "./examples.ts";
 import {
   parseAddress,
@@ -264,6 +264,13 @@ Exit codes: 0 done, 1 failed or declined, 2 wrong usage, 130 interrupted.`,
     .description("Estimates what traffic costs in a month, item by item. Needs no database.")
     .option("--per-second <n>", "average increments per second, of all counters together", parseAmount)
     .option("--per-day <n>", "or: increments per day", parseAmount)
+    .addOption(
+      new Option("--pages <n>", "or: pages that show their views and likes live, with --views and --likes")
+        .argParser(parseCount)
+        .conflicts(["perSecond", "perDay", "peak", "counters", "once", "watchers", "readsPerDay", "batch", "regions"]),
+    )
+    .option("--views <n>", "views of all pages in a month", parseAmount)
+    .option("--likes <n>", "likes of all pages in a month", parseAmount)
     .option("--peak <n>", "increments per second in the busy part of the day", parseAmount)
     .option("--peak-hours <n>", "how long the busy part lasts", parseHours, 2)
     .option("--counters <n>", "how many counters share the traffic evenly", parseCount, 1)
@@ -300,6 +307,7 @@ Exit codes: 0 done, 1 failed or declined, 2 wrong usage, 130 interrupted.`,
     .addHelpText(
       "after",
       examples(
+        "estimate --pages 500 --views 1000000 --likes 20000 --compare",
         "estimate --per-second 100",
         "estimate --per-day 200000 --peak 50 --counters 1000 --once 100% --watchers 2",
         "estimate --per-second 100 --reads-per-day 1000000 --compare",

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { anyTraffic } from "../testing/arbitraries.ts";
 import { ALTERNATIVE_PRICES, compareDesigns, type DesignCosts } from "./alternatives.ts";
+import { billOf } from "./bill.ts";
 import { amountOf, monthlyCosts } from "./monthlyCosts.ts";
 import { PRICES } from "./prices.ts";
 import { MONTH_SECONDS, type Traffic } from "./traffic.ts";
@@ -22,16 +23,17 @@ const some: Traffic = {
 const compare = (...workloads: Traffic[]) => compareDesigns(workloads, PRICES.nam5);
 const part = ({ items }: DesignCosts, name: string) => items.find((item) => item.name === name)?.dollars ?? Number.NaN;
 
-/** Without `once` and returning clients, which the alternatives lack. */
-const anyPlain = anyTraffic.map((traffic): Traffic => ({ ...traffic, once: 0, perClient: 0 }));
-
-test("every design costs the sum of its items, and no item is negative", () => {
+test("every design costs the sum of its items, never less than nothing, and the free quota alone is negative", () => {
   fc.assert(
-    fc.property(anyPlain, (traffic) => {
+    fc.property(anyTraffic, (traffic) => {
       for (const { name, items, dollars } of compare(traffic)) {
-        for (const item of items) expect(item.dollars, `${name}: ${item.name}`).toBeGreaterThanOrEqual(0);
+        for (const item of items) {
+          const sign = item.name === "free quota" ? -1 : 1;
+          expect(sign * item.dollars, `${name}: ${item.name}`).toBeGreaterThanOrEqual(0);
+        }
         const sum = items.reduce((all, item) => all + item.dollars, 0);
         expect(dollars, name).toBeCloseTo(sum, 6);
+        expect(dollars, name).toBeGreaterThan(-1e-6);
         expect(Number.isFinite(dollars), name).toBe(true);
       }
     }),
@@ -39,12 +41,19 @@ test("every design costs the sum of its items, and no item is negative", () => {
 });
 
 describe("Tally", () => {
-  test("costs its estimate, and the CPU and memory of its functions", () => {
+  test("costs its bill", () => {
     const [tally] = compare(some);
-    const { dollars } = monthlyCosts(some, PRICES.nam5);
-    expect(part(tally, "Firestore, invocations, tasks")).toBe(dollars);
+    const costs = monthlyCosts(some, PRICES.nam5);
+    expect(part(tally, "Firestore, invocations, tasks")).toBe(costs.dollars);
     expect(part(tally, "CPU and memory")).toBeGreaterThan(0);
+    expect(tally.dollars).toBeCloseTo(billOf(costs, PRICES.nam5).dollars, 9);
     expect(tally.maxPerSecond).toBeUndefined();
+  });
+
+  test("has one sweep, however many kinds of counters there are", () => {
+    const halves = [some, some].map((half) => ({ ...half, perSecond: 2.5, peakPerSecond: 25, total: 1e6 }));
+    const [both, whole] = [compare(...halves), compare({ ...some, counters: 2, total: 1e6 })];
+    expect(both[0].dollars).toBeCloseTo(whole[0].dollars, 6);
   });
 });
 
@@ -54,6 +63,14 @@ describe("fixed shards", () => {
     expect(recipe.name).toBe("10 fixed shards");
     expect(part(recipe, "increments")).toBeCloseTo(5 * MONTH_SECONDS * 1.8e-6, 9);
     expect(part(recipe, "totals, read once")).toBeCloseTo(30 * 1_000 * 10 * 0.6e-6, 9);
+  });
+
+  test("take the entry of an increment with `once`, and the rules' lookups, as Tally does", () => {
+    const [, recipe] = compare({ ...some, once: 1 });
+    expect(part(recipe, "entries of increments with once")).toBeCloseTo(5 * MONTH_SECONDS * 1.8e-6, 9);
+    expect(part(recipe, "rules' lookups for increments with once")).toBeCloseTo(5 * MONTH_SECONDS * 2 * 0.6e-6, 9);
+    const [tally, plain] = [1, 0].map((once) => monthlyCosts({ ...some, once }, PRICES.nam5).dollars);
+    expect((tally ?? 0) - (plain ?? 0)).toBeCloseTo(5 * MONTH_SECONDS * (1.8e-6 + 2 * 0.6e-6), 6);
   });
 
   test("take one write per second each; the second variant has as many as the peak needs", () => {

@@ -3,48 +3,40 @@
  * reader sums up (https://firebase.google.com/docs/firestore/solutions/counters), and Redis behind a function.
  *
  * Assumptions favour the others. Fixed shards are filled to the last write and are never summed more often than Tally
- * has a new total. Redis is the smallest instance there is, of the tier that loses its data when it restarts. An estimate
- * leaves out the CPU and memory of functions, but they are most of what Redis costs, so here they count, Tally's too.
+ * has a new total. Redis is the smallest instance there is, of the tier that loses its data when it restarts.
  */
 import { DEFAULT_SETTINGS, type Settings } from "../../functions/src/decisions.ts";
-import { amountOf, type MonthlyCosts, monthlyCosts, newTotals } from "./monthlyCosts.ts";
-import { type PriceList, priceOf } from "./prices.ts";
+import { billOf } from "./bill.ts";
+import { freeDollars } from "./freeQuota.ts";
+import { CALL_SECONDS, INSTANCE_PRICES, instanceDollars, instanceSeconds } from "./instances.ts";
+import { LOOKUPS, type MonthlyCosts, monthlyCosts, newTotals } from "./monthlyCosts.ts";
+import { type BilledUnit, type PriceList, priceOf } from "./prices.ts";
+import { BYTES } from "./storedDocuments.ts";
 import { DAYS, MONTH_SECONDS, type Traffic } from "./traffic.ts";
-import { billingOf } from "./units.ts";
+import { billingOf, type Operation } from "./units.ts";
 
 /**
  * US dollars for one, in us-central1. Redis is 1 GiB of Memorystore's Basic Tier of 1 to 4 GiB:
- * https://cloud.google.com/memorystore/docs/redis/pricing, as quoted elsewhere on 2026-09-19. Functions of the 2nd
- * generation are billed as Cloud Run, whose prices are from undated copies of https://cloud.google.com/run/pricing.
- * Direct VPC egress, the way to Redis, is free but for its traffic
- * (https://cloud.google.com/run/docs/configuring/vpc-direct-vpc); a connector would cost two virtual machines or more.
+ * https://cloud.google.com/memorystore/docs/redis/pricing, as quoted elsewhere on 2026-09-19. Direct VPC egress, the way to Redis,
+ * is free but for its traffic (https://cloud.google.com/run/docs/configuring/vpc-direct-vpc); a connector would cost two virtual
+ * machines or more.
  */
-export const ALTERNATIVE_PRICES = { redisHour: 0.049, request: 0.4e-6, cpuSecond: 24e-6, gibSecond: 2.5e-6 } as const;
+export const ALTERNATIVE_PRICES = { redisHour: 0.049, request: 0.4e-6, ...INSTANCE_PRICES } as const;
 
 /** As many as the documentation's example has. */
-const RECIPE_SHARDS = 10;
+export const RECIPE_SHARDS = 10;
 
 /** Writes per second that one document takes for an unlimited time. */
-const WRITES_PER_DOCUMENT = 1;
-
-/** The shortest time for which a call is billed. */
-const CALL_SECONDS = 0.1;
-
-/** What each document that a call reads adds. */
-const READ_SECONDS = 0.001;
-
-/** Calls per second that an instance of one CPU serves. */
-export const CALLS_PER_INSTANCE = 500;
+export const WRITES_PER_DOCUMENT = 1;
 
 /** The size of a fixed shard, which has a count alone. */
 const FIXED_SHARD_BYTES = 100;
 
-const INSTANCE = { cpus: 1, gib: 0.5 } as const;
-
 export interface DesignCosts {
   readonly name: string;
+  /** The free quota is a negative one. */
   readonly items: readonly { readonly name: string; readonly dollars: number }[];
-  /** In a month. */
+  /** In a month, as it is billed. */
   readonly dollars: number;
   /** Increments per second that one counter takes, for designs with a limit. */
   readonly maxPerSecond?: number;
@@ -61,9 +53,14 @@ export function compareDesigns(
   prices: PriceList,
   config: Settings = DEFAULT_SETTINGS,
 ): [tally: DesignCosts, recipe: DesignCosts, enough: DesignCosts, redis: DesignCosts] {
-  const all = workloads.map((traffic) => ({ ...traffic, costs: monthlyCosts(traffic, prices, config) }));
+  const all = withCosts(workloads, prices, config);
   const needed = Math.max(Math.ceil(highestRate(all.map(({ costs }) => costs)) / WRITES_PER_DOCUMENT), 1);
-  return [tally(all), fixedShards(RECIPE_SHARDS, all, prices), fixedShards(needed, all, prices), redis(all)];
+  return [
+    tallyDesign(workloads, prices, config),
+    fixedShards(RECIPE_SHARDS, all, prices),
+    fixedShards(needed, all, prices),
+    redisDesign(all, prices),
+  ];
 }
 
 /** Increments per second of the busiest counter. */
@@ -71,8 +68,12 @@ export function highestRate(all: readonly MonthlyCosts[]): number {
   return Math.max(...all.flatMap(({ dayParts }) => dayParts.map(({ rate }) => rate)));
 }
 
-interface Workload extends Traffic {
+export interface Workload extends Traffic {
   readonly costs: MonthlyCosts;
+}
+
+export function withCosts(workloads: readonly Traffic[], prices: PriceList, config: Settings): Workload[] {
+  return workloads.map((traffic) => ({ ...traffic, costs: monthlyCosts(traffic, prices, config) }));
 }
 
 function design(name: string, dollarsOf: Readonly<Record<string, number>>): DesignCosts {
@@ -80,65 +81,75 @@ function design(name: string, dollarsOf: Readonly<Record<string, number>>): Desi
   return { name, items, dollars: items.reduce((sum, { dollars }) => sum + dollars, 0) };
 }
 
-function tally(workloads: readonly Workload[]): DesignCosts {
-  const tasks = sum(workloads, ({ costs }) => amountOf(costs, "tasks"));
-  const wakes = sum(workloads, ({ costs }) => amountOf(costs, "invocations")) - tasks;
-  const reads = sum(workloads, ({ costs }) => amountOf(costs, "measurements"));
+export function tallyDesign(workloads: readonly Traffic[], prices: PriceList, config: Settings): DesignCosts {
+  const { listPrices, cpuAndMemory, freeQuota } = billOf(monthlyCosts(workloads, prices, config), prices);
   return design("Tally", {
-    "Firestore, invocations, tasks": sum(workloads, ({ costs }) => costs.dollars),
-    // Most wakes only look into memory; a task reads the documents that it measures.
-    "CPU and memory":
-      cpuDollars(wakes * CALL_SECONDS, wakes) + cpuDollars(tasks * CALL_SECONDS + reads * READ_SECONDS, tasks),
+    "Firestore, invocations, tasks": listPrices,
+    "CPU and memory": cpuAndMemory,
+    "free quota": -freeQuota,
   });
 }
 
-function fixedShards(shards: number, workloads: readonly Workload[], prices: PriceList): DesignCosts {
-  const { units, list } = billingOf(prices);
-  const dollarsOf = (operation: keyof typeof units, count: number) => priceOf({ [units[operation]]: count }, prices);
-  const summing = dollarsOf("read", list(shards, FIXED_SHARD_BYTES));
-  // A watcher either sums the shards now and then or listens to all of them, whichever is cheaper.
-  const watching = ({ watchers, costs }: Workload) =>
-    watchers * Math.min(summing * newTotals(costs), dollarsOf("update", costs.increments));
+export type Step = readonly [item: string, operation: Operation, perMonth: number];
+
+/** A design that runs no function. */
+export function clientsAlone(
+  name: string,
+  steps: readonly Step[],
+  prices: PriceList,
+  maxPerSecond: number,
+): DesignCosts {
+  const { units } = billingOf(prices);
+  const operations: Partial<Record<BilledUnit, number>> = {};
+  const dollarsOf: Record<string, number> = {};
+  for (const [item, operation, perMonth] of steps) {
+    const unit = units[operation];
+    operations[unit] = (operations[unit] ?? 0) + perMonth;
+    dollarsOf[item] = (dollarsOf[item] ?? 0) + priceOf({ [unit]: perMonth }, prices);
+  }
+  const freeQuota = freeDollars({ operations, seconds: 0 }, prices);
+  return { ...design(name, { ...dollarsOf, "free quota": -freeQuota }), maxPerSecond };
+}
+
+export function fixedShards(shards: number, workloads: readonly Workload[], prices: PriceList): DesignCosts {
   const name = shards === 1 ? "one document" : `${shards.toLocaleString("en-US")} fixed shards`;
-  const costs = design(name, {
-    increments: dollarsOf(
-      "write",
-      sum(workloads, ({ costs }) => costs.increments),
-    ),
-    "totals, read by watchers": sum(workloads, watching),
-    "totals, read once": sum(workloads, ({ readsPerDay }) => readsPerDay * DAYS) * summing,
-  });
-  return { ...costs, maxPerSecond: shards * WRITES_PER_DOCUMENT };
+  return clientsAlone(name, shardSteps(shards, workloads, prices), prices, shards * WRITES_PER_DOCUMENT);
 }
 
-function redis(workloads: readonly Workload[]): DesignCosts {
+/** An increment with `once` writes an entry of its user, too, and the rules look up both documents, as those of Tally do. */
+export function shardSteps(shards: number, workloads: readonly Workload[], prices: PriceList): Step[] {
+  const billing = billingOf(prices);
+  const summing = billing.list(shards, FIXED_SHARD_BYTES);
+  // A watcher either sums the shards now and then or listens to all of them, whichever is cheaper.
+  const watching = ({ watchers, costs }: Workload): Step => {
+    const [sums, updates] = [watchers * summing * newTotals(costs), watchers * costs.increments];
+    const price = (operation: Operation, count: number) => priceOf({ [billing.units[operation]]: count }, prices);
+    const isSummed = price("read", sums) < price("update", updates);
+    return ["totals, read by watchers", ...(isSummed ? (["read", sums] as const) : (["update", updates] as const))];
+  };
+  const counted = sum(workloads, ({ costs }) => costs.increments);
+  const once = sum(workloads, (one) => one.costs.increments * one.once);
+  return [
+    ["increments", "write", counted],
+    ["entries of increments with once", "write", once * billing.write(BYTES.entry)],
+    ["rules' lookups for increments with once", "read", once * LOOKUPS],
+    ...workloads.map(watching),
+    ["totals, read once", "read", sum(workloads, ({ readsPerDay }) => readsPerDay * DAYS) * summing],
+  ];
+}
+
+export function redisDesign(workloads: readonly Workload[], prices: PriceList): DesignCosts {
   const calls = sum(
     workloads,
     ({ watchers, readsPerDay, costs }) => costs.increments + readsPerDay * DAYS + watchers * newTotals(costs),
   );
+  const seconds = instanceSeconds(calls * CALL_SECONDS, calls);
   return design("Redis", {
     "1 GiB of Redis": (ALTERNATIVE_PRICES.redisHour * MONTH_SECONDS) / 3_600,
     invocations: calls * ALTERNATIVE_PRICES.request,
-    "CPU and memory": cpuDollars(calls * CALL_SECONDS, calls),
+    "CPU and memory": instanceDollars(seconds),
+    "free quota": -freeDollars({ operations: { invocation: calls }, seconds }, prices),
   });
-}
-
-/**
- * Dollars for instances that serve many calls at a time: at least one while there is a call, more when there are many.
- *
- * @param seconds  duration of all calls of a month, one after the other
- * @param calls    number of calls in a month
- */
-function cpuDollars(seconds: number, calls: number): number {
-  const busy = 1 - Math.exp(-seconds / MONTH_SECONDS);
-  const instances = Math.max(busy, calls / MONTH_SECONDS / CALLS_PER_INSTANCE);
-  return instanceDollars(instances * MONTH_SECONDS);
-}
-
-/** Dollars for an instance that runs for some seconds, or for some instances that run for one. */
-export function instanceDollars(seconds: number): number {
-  const { cpuSecond, gibSecond } = ALTERNATIVE_PRICES;
-  return seconds * (INSTANCE.cpus * cpuSecond + INSTANCE.gib * gibSecond);
 }
 
 function sum(workloads: readonly Workload[], of: (workload: Workload) => number): number {

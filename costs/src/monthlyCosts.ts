@@ -72,7 +72,7 @@ export interface MonthlyCosts {
 const SWEEPS = DAYS * 24 * 12;
 
 /** Documents that the rules look up for an increment with `once`, whatever their result: its shard and its entry. */
-const LOOKUPS = 2;
+export const LOOKUPS = 2;
 
 /** Looks that find marks to remove, on Enterprise where increments go through the queue: as `npm run simulate` bills them. */
 const REMOVALS_PER_CLEANING = 0.6;
@@ -94,8 +94,43 @@ export function perMillion({ dollars, increments }: Pick<MonthlyCosts, "dollars"
   return (dollars / increments) * 1e6;
 }
 
-/** @param prices  of the edition of the database, which the shard count follows */
-export function monthlyCosts(all: Traffic, prices: PriceList, settings: Settings = DEFAULT_SETTINGS): MonthlyCosts {
+/**
+ * @param traffic  of all counters, or of each kind of them
+ * @param prices   of the edition of the database, which the shard count follows
+ */
+export function monthlyCosts(
+  traffic: Traffic | readonly Traffic[],
+  prices: PriceList,
+  settings: Settings = DEFAULT_SETTINGS,
+): MonthlyCosts {
+  const kinds = [traffic].flat();
+  const parts = kinds.map((kind) => costsOfKind(kind, prices, settings));
+  const swept = parts.reduce((sum, part) => sum + part.swept, 0);
+  const regions = Math.max(...kinds.map((kind) => kind.regions ?? 1));
+  const bytes = counterBytes(regions, chosenBy(settings));
+  const ofSweeps: Partial<Record<CostItemId, number>> = {
+    sweeps: regions * SWEEPS * billingOf(prices).sweep(swept, bytes),
+    invocations: regions * SWEEPS,
+  };
+  const items = (parts[0]?.items ?? []).map(({ id, name, unit }, at) => {
+    const perMonth = parts.reduce((sum, part) => sum + (part.items[at]?.perMonth ?? 0), ofSweeps[id] ?? 0);
+    return { id, name, unit, perMonth, dollars: priceOf({ [unit]: perMonth }, prices) };
+  });
+  return {
+    items,
+    dollars: items.reduce((sum, { dollars }) => sum + dollars, 0),
+    increments: parts.reduce((sum, { increments }) => sum + increments, 0),
+    dayParts: parts.flatMap(({ dayParts }) => dayParts),
+  };
+}
+
+const chosenBy = ({ windows, history }: Settings): Chosen => ({
+  windows: areAny(windows.groups),
+  history: areAny(history.groups),
+});
+
+/** Without the sweeps, which do not depend on how many kinds of counters there are. */
+function costsOfKind(all: Traffic, prices: PriceList, settings: Settings) {
   const { regions = 1 } = all;
   const billing = billingOf(prices);
   const onEdition = { ...settingsOn(billing.edition, settings), exchangeInterval: DEFAULT_EXCHANGE_INTERVAL };
@@ -110,13 +145,12 @@ export function monthlyCosts(all: Traffic, prices: PriceList, settings: Settings
   const monthly = (perSecond: (part: DayPart) => number) =>
     regions * counters * dayParts.reduce((sum, part) => sum + perSecond(part) * part.hours * 3_600 * DAYS, 0);
   const counterDays = regions * counters * DAYS;
-  const sweeps = regions * SWEEPS;
 
   // Writers that watch use the SDK's queue, and so do increments with `once`. Servers' writes have no marks.
   const queued = perClient === 0 ? 1 : once;
   const shardOf = ({ writes, shards }: DayPart) =>
     batch === undefined ? markedShard(writes / shards, queued) : { bytes: BYTES.unmarkedShard, units: 1 };
-  const chosen = { windows: areAny(config.windows.groups), history: areAny(config.history.groups) };
+  const chosen = chosenBy(config);
   const counter = counterBytes(regions, chosen);
   const base = folded > 0 ? 1 : 0;
   const publishing = (part: DayPart) =>
@@ -142,10 +176,10 @@ export function monthlyCosts(all: Traffic, prices: PriceList, settings: Settings
 
   const marked = batch === undefined ? writes : 0;
   const cleaning = CLEANING[billing.edition];
-  const item = (id: CostItemId, name: string, operation: Operation, perMonth: number): CostItem => {
-    const unit = billing.units[operation];
-    return { id, name, unit, perMonth, dollars: priceOf({ [unit]: perMonth }, prices) };
-  };
+  const item = (id: CostItemId, name: string, operation: Operation, perMonth: number) => ({
+    ...{ id, name, perMonth },
+    unit: billing.units[operation],
+  });
   const measured = monthly((part) => publishing(part).reads);
   const written = monthly((part) => history(part).writes);
   const expired = monthly((part) => history(part).deletes);
@@ -185,16 +219,11 @@ export function monthlyCosts(all: Traffic, prices: PriceList, settings: Settings
     item("foldListing", "folding after the peak: listing", "read", base * counterDays * listedAtPeak),
     item("foldDeletes", "folding after the peak: deletes", "delete", counterDays * folded * billing.write(bytesAtPeak)),
     item("foldBase", "folding after the peak: base", "write", folds),
-    item("sweeps", "sweeps", "read", sweeps * billing.sweep(swept, counter)),
-    item(
-      "invocations",
-      "function invocations",
-      "invocation",
-      requests + wakes + tasks + exchanges + lastPolls + sweeps + folds,
-    ),
+    item("sweeps", "sweeps", "read", 0),
+    item("invocations", "function invocations", "invocation", requests + wakes + tasks + exchanges + lastPolls + folds),
     item("tasks", "tasks", "task", tasks + exchanges + lastPolls),
   ];
-  return { items, dollars: items.reduce((sum, { dollars }) => sum + dollars, 0), increments, dayParts };
+  return { items, increments, dayParts, swept };
 }
 
 /** What the history's writes and deletes are billed as, per second. A document grows by a point with each write. */

@@ -36,9 +36,27 @@ export const PRICES = {
 
 export type PricedLocation = keyof typeof PRICES;
 
-/** `regional` is `us-central1` here. Prices of other locations are not known: https://firebase.google.com/docs/firestore/pipelines/pricing. */
+/** Real-time units of the Enterprise edition, by location: https://cloud.google.com/firestore/enterprise/pricing. */
+export const REALTIME_PRICES = {
+  "us-central1": 0.3e-6,
+  nam5: 0.6e-6,
+  "europe-west4": 0.315e-6,
+  "asia-east1": 0.347e-6,
+  "asia-south1": 0.312e-6,
+  "southamerica-east1": 0.476e-6,
+} as const;
+
+/**
+ * `regional` is `us-central1` here: https://firebase.google.com/docs/firestore/pipelines/pricing. Of other locations, the prices of read
+ * and write units are not known.
+ */
 export const ENTERPRISE_PRICES: { readonly regional: EnterprisePrices; readonly nam5?: undefined } = {
-  regional: { readUnit: 0.05e-6, writeUnit: 0.26e-6, realtimeUnit: 0.3e-6, ...FUNCTIONS },
+  regional: {
+    readUnit: 0.05e-6,
+    writeUnit: 0.26e-6,
+    realtimeUnit: REALTIME_PRICES["us-central1"],
+    ...FUNCTIONS,
+  },
 };
 
 /** The prices of a location on an edition; `undefined` if they are not known. */

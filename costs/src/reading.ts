@@ -5,7 +5,8 @@
  * The crowd is there all day. Left out are the daily free amounts, and the data that Firestore sends to listeners, which favours
  * the listeners. Unlike them, a page that asks gets an answer whether or not the total has changed.
  */
-import { ALTERNATIVE_PRICES, CALLS_PER_INSTANCE, instanceDollars } from "./alternatives.ts";
+import { ALTERNATIVE_PRICES } from "./alternatives.ts";
+import { CALLS_PER_INSTANCE, instanceDollars } from "./instances.ts";
 import { PRICES, type Prices } from "./prices.ts";
 
 /** US dollars for a gigabyte that Firebase Hosting sends (https://firebase.google.com/pricing). */

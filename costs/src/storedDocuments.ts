@@ -2,7 +2,7 @@
  * How large the documents are that Tally writes, for the Enterprise edition: built as docs/data-model.md has them, for a counter
  * `views:home` and users with ids of 28 characters. Tests compare them with what the functions write and with real marks.
  */
-import { DIRECT_SLOTS, eachWindow, MAX_DIRECT_MARKS, NONCE_BYTES } from "../../core/src/index.ts";
+import { DIRECT_SLOTS, eachWindow, MAX_DIRECT_MARKS, NONCE_BYTES, VISITOR_HASH_DIGITS } from "../../core/src/index.ts";
 import { documentBytes, type StoredFields } from "./documentSize.ts";
 
 const COUNTER = "counters/views:home";
@@ -69,6 +69,12 @@ export const BYTES = {
     ...{ format: "dense", bytes: new Uint8Array(12_288), asOf: at, uniques: 0, buckets: 16 },
   }),
 } as const;
+
+/** @param visitors  hashes of 16 digits that a bucket has */
+export function bucketBytes(visitors: number): number {
+  const hashes = Array.from({ length: visitors }, () => "0".repeat(VISITOR_HASH_DIGITS));
+  return documentBytes(`${COUNTER}/tallyVisitors/00`, { visitors: hashes });
+}
 
 /** @param points  minutes of the hour, or hours of the day, that the document has */
 export function historyBytes(points: number, chosen: Chosen = {}): number {

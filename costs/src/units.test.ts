@@ -19,6 +19,19 @@ test("a read is a unit for each 4 KiB; a query scans documents that share units"
   expect(standard.list(100, 1_024)).toBe(100);
 });
 
+test("a query of an index scans its entries, and reads each document by itself: the 10 largest of 1,000 counters are 11 units", () => {
+  const [standard, enterprise] = [PRICES.nam5, ENTERPRISE_PRICES.regional].map(billingOf);
+  expect([0, 1, 10, 128].map((documents) => enterprise?.lookUp(documents, 600))).toEqual([1, 2, 11, 128 + 4]);
+  expect([0, 1, 10].map((documents) => standard?.lookUp(documents, 600))).toEqual([1, 1, 10]);
+  expect(enterprise?.lookUp(10, 4_097)).toBe(21);
+});
+
+test("a count is a unit for each 128 documents, or a read for each 1,000", () => {
+  const [standard, enterprise] = [PRICES.nam5, ENTERPRISE_PRICES.regional].map(billingOf);
+  expect([0, 128, 129, 1_000].map((documents) => enterprise?.count(documents))).toEqual([1, 1, 2, 8]);
+  expect([0, 1_000, 1_001].map((documents) => standard?.count(documents))).toEqual([1, 1, 2]);
+});
+
 test("a measurement of 150 small shards is 26 read units, or 2 reads by the index", () => {
   expect(billingOf(ENTERPRISE_PRICES.regional).measure(150, 650)).toBe(26);
   expect([1, 3, 4, 1_000, 1_001].map(measuringReads)).toEqual([1, 3, 2, 2, 4]);
@@ -26,7 +39,7 @@ test("a measurement of 150 small shards is 26 read units, or 2 reads by the inde
 
 test("a sweep reads the counters that are polled", () => {
   expect(billingOf(ENTERPRISE_PRICES.regional).sweep(0, 600)).toBe(2);
-  expect(billingOf(ENTERPRISE_PRICES.regional).sweep(1_000, 600)).toBe(147 + 1);
+  expect(billingOf(ENTERPRISE_PRICES.regional).sweep(1_000, 600)).toBe(1_000 + 25 + 1);
   expect(billingOf(PRICES.nam5).sweep(0, 600)).toBe(2);
   expect(billingOf(PRICES.nam5).sweep(7, 600)).toBe(7);
 });

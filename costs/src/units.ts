@@ -41,6 +41,10 @@ export interface Billing {
   shardWrite(shard: MarkedShard): number;
   /** A query that returns all documents of a collection. */
   list(documents: number, bytesEach: number): number;
+  /** A query of an index that returns so many documents. */
+  lookUp(documents: number, bytesEach: number): number;
+  /** A count of a collection's documents. */
+  count(documents: number): number;
   /** One measurement of a counter with so many documents in `shards`: on Standard by the index, on Enterprise a scan, and a count that shows that no shard is left out. */
   measure(documents: number, bytesEach: number): number;
   /** A sweep that finds no lost poll, by two queries of an index. @param polled  the counters that the first one finds */
@@ -55,6 +59,8 @@ const STANDARD: Billing = {
   write: () => 1,
   shardWrite: () => 1,
   list: (documents) => documents,
+  lookUp: (documents) => Math.max(documents, 1),
+  count: countingReads,
   measure: measuringReads,
   sweep: (polled) => Math.max(polled, 2),
 };
@@ -62,16 +68,25 @@ const STANDARD: Billing = {
 /** What a count is billed for each document, at least (https://firebase.google.com/docs/firestore/enterprise/pricing-examples). */
 const COUNTED_BYTES = 32;
 
+/** An index entry with the path of its document, two values and what Firestore adds: an assumption, which matters for hundreds of entries. */
+const INDEX_ENTRY_BYTES = 100;
+
 const scan = (documents: number, bytesEach: number) => readUnits(documents * bytesEach);
+/** The entries are scanned, and each document that they lead to is read by itself. */
+const lookUp = (documents: number, bytesEach: number) =>
+  scan(documents, INDEX_ENTRY_BYTES) + documents * readUnits(bytesEach);
+const count = (documents: number) => readUnits(documents * COUNTED_BYTES);
 const ENTERPRISE: Billing = {
   edition: "enterprise",
   units: { read: "readUnit", write: "writeUnit", delete: "writeUnit", update: "realtimeUnit", ...FUNCTIONS },
   write: writeUnits,
   shardWrite: ({ units }) => units,
   list: scan,
+  lookUp,
+  count,
   measure: (documents, bytesEach) =>
-    scan(documents, bytesEach) + (documents > MAX_LISTED_SHARDS ? readUnits(documents * COUNTED_BYTES) : 0),
-  sweep: (polled, bytesEach) => Math.max(scan(polled, bytesEach), 1) + 1,
+    scan(documents, bytesEach) + (documents > MAX_LISTED_SHARDS ? count(documents) : 0),
+  sweep: (polled, bytesEach) => lookUp(polled, bytesEach) + lookUp(0, bytesEach),
 };
 
 export function billingOf(prices: PriceList): Billing {
@@ -80,5 +95,10 @@ export function billingOf(prices: PriceList): Billing {
 
 /** Reads of one measurement on Standard, where the index of `shards` is deployed. */
 export function measuringReads(documents: number): number {
-  return documents <= MAX_LISTED_SHARDS ? documents : 2 * Math.ceil(documents / 1_000);
+  return documents <= MAX_LISTED_SHARDS ? documents : 2 * countingReads(documents);
+}
+
+/** One for each 1,000 entries of the index, and at least one. */
+function countingReads(documents: number): number {
+  return tranches(documents, 1_000);
 }

@@ -2,12 +2,17 @@
 
 import { table } from "../../bench/markdown.ts";
 import { formatDollars, formatNumber, formatWhole } from "../../cli/src/format.ts";
+import { MAX_SHARDS, partOfShard0 } from "../../core/src/index.ts";
 import {
   ALTERNATIVE_PRICES,
+  billingOf,
+  billOf,
   type CostItem,
   compareDesigns,
+  compareSite,
   type DesignCosts,
   highestRate,
+  LOOKUPS,
   type MonthlyCosts,
   monthlyCosts,
   OPERATION_KINDS,
@@ -15,28 +20,41 @@ import {
   PRICES,
   perMillion,
   priceOf,
+  type Site,
+  siteTraffic,
   type Traffic,
+  zipfTraffic,
 } from "../../costs/src/index.ts";
-import { DEFAULT_SETTINGS, type Settings } from "../../functions/src/decisions.ts";
+import { CLEANING, DEFAULT_SETTINGS, MAX_LISTED_SHARDS, type Settings } from "../../functions/src/decisions.ts";
 import type { Parts } from "./fill.ts";
 
 const MONTH_SECONDS = 30 * 86_400;
+
+const BILLED = billingOf(PRICES.nam5);
+/** A measurement or an exact read: that of the shards, and the counter document. */
+const measured = (shards: number) => ({ read: BILLED.measure(shards, 0) + 1 });
 
 /** What each thing is billed as: docs/architecture.md says why. */
 const THINGS: readonly (readonly [string, Partial<Operations>])[] = [
   ["an increment", { write: 1 }],
   [
-    "the event of an increment in a shard: each of a single shard; 1 in 56 of eight, which are polled",
+    `the event of an increment in a shard: each of a single shard; 1 in ${formatWhole(1 / partOfShard0(8))} of eight, which are polled`,
     { invocation: 1 },
   ],
-  ["an increment with `once`: the entry, and the rules' lookups", { write: 2, read: 2 }],
+  ["an increment with `once`: the entry, and the rules' lookups", { write: 2, read: LOOKUPS }],
   ["its undo", { write: 1, delete: 1, read: 3 }],
   ["a server's increment: the receipt, which a TTL policy removes", { write: 2, delete: 1 }],
   ["a client's first increment: the counter document, kept for two minutes", { read: 1 }],
-  ["for every 512 increments on shards: the functions look at a shard's marks", { read: 1 }],
-  ["a measurement, on 1 shard: the shard and the counter document", { read: 2 }],
-  ["a measurement, on 4 to 1,000 shards: two sums by the index, and the counter document", { read: 3 }],
-  ["… without the index, on 100 shards", { read: 102 }],
+  [
+    `for every ${CLEANING.standard.writesPerShardCleaned} increments on shards: the functions look at a shard's marks`,
+    { read: 1 },
+  ],
+  ["a measurement, on 1 shard: the shard and the counter document", measured(1)],
+  [
+    `a measurement, on ${MAX_LISTED_SHARDS + 1} to 1,000 shards: two sums by the index, and the counter document`,
+    measured(1_000),
+  ],
+  ["… without the index, on 100 shards", { read: BILLED.list(100, 0) + BILLED.count(100) + 1 }],
   ["a publish", { write: 1 }],
   [
     "… more, if a task makes it: after a wait for the interval, or in a busy counter",
@@ -44,10 +62,10 @@ const THINGS: readonly (readonly [string, Partial<Operations>])[] = [
   ],
   ["a read of the total, or the start of a watch", { read: 1 }],
   ["a new total, for each client that watches", { read: 1 }],
-  ["an exact read, on 4 to 1,000 shards", { read: 3 }],
+  ["an exact read, on 4 to 1,000 shards", measured(1_000)],
   ["a shard that is folded", { read: 1, delete: 1 }],
   ["for every 200 of them, `base`", { write: 1, invocation: 1 }],
-  ["a sweep that finds nothing, every 5 minutes", { read: 2, invocation: 1 }],
+  ["a sweep that finds nothing, every 5 minutes", { read: BILLED.sweep(0, 0), invocation: 1 }],
 ];
 
 function things(): string {
@@ -67,6 +85,70 @@ function prices(): string {
     ...OPERATION_KINDS.map((unit) => formatDollars(all[unit] * 1e6)),
   ]);
   return table(["US$ per million", ...OPERATION_KINDS.map((unit) => `${unit}s`)], 1, rows);
+}
+
+/** The site at the top of docs/costs.md. */
+const SITE: Site = { pages: 500, views: 1_000_000, likes: 20_000 };
+
+const LOCATIONS = [PRICES.nam5, PRICES.regional];
+const LOCATION_NAMES = ["`nam5`", "`us-central1`"];
+
+/** The README's table: what a month of the site is billed, with each design. */
+function bills(): string {
+  const [inNam5 = [], inRegion = []] = LOCATIONS.map((prices) => compareSite(SITE, prices));
+  // Writers leave out an eighth of the shards, and each takes one write per second.
+  const tally = `${formatWhole((MAX_SHARDS * 7) / 8)}, calculated`;
+  const limits = inNam5.map(({ maxPerSecond }) => (maxPerSecond === undefined ? "not measured" : `${maxPerSecond}`));
+  const rows = inNam5.map(({ name, dollars }, n) => [
+    name,
+    formatDollars(dollars),
+    formatDollars(inRegion[n]?.dollars ?? 0),
+    n === 0 ? tally : (limits[n] ?? ""),
+  ]);
+  return table(["a month, as billed", ...LOCATION_NAMES, "increments/s of a page, at most"], 1, rows);
+}
+
+/** Tally's bill of the site item by item, what a view and a like cost, and what unequal pages change. */
+function billItems(): string {
+  const all = LOCATIONS.map((prices) => {
+    const costs = monthlyCosts(siteTraffic(SITE), prices);
+    return { ...costs, bill: billOf(costs, prices) };
+  });
+  const dollars = (of: (one: (typeof all)[number]) => number) => all.map((one) => formatDollars(of(one)));
+  const rows = (all[0]?.items ?? []).flatMap(({ id, name, unit, perMonth }) =>
+    perMonth < 0.5 ? [] : [[name, `${formatWhole(perMonth)} ${unit}s`, ...dollars((one) => dollarsOf(one, id))]],
+  );
+  const added = [
+    ["CPU and memory of functions", "", ...dollars(({ bill }) => bill.cpuAndMemory)],
+    ["free quota", "", ...dollars(({ bill }) => -bill.freeQuota)],
+    ["**billed**", "", ...dollars(({ bill }) => bill.dollars)],
+  ];
+  const items = table(["what", "in a month", ...LOCATION_NAMES], 1, [...rows, ...added]);
+  const zipf = LOCATIONS.map((prices) =>
+    formatDollars(billOf(monthlyCosts(zipfTraffic(SITE), prices), prices).dollars),
+  );
+  const [views, likes] = siteTraffic(SITE);
+  // A view starts both watches.
+  const [view, like] = [
+    { ...views, readsPerDay: 2 * views.readsPerDay },
+    { ...likes, readsPerDay: 0 },
+  ].map(marginal);
+  return [
+    items,
+    `A million such views cost ${view} in \`nam5\`, and a million likes ${like}, without the free quota.`,
+    `If the page at rank k has a k-th of the first page's views and likes (Zipf), ${zipf.join(" and ")} are billed.`,
+  ].join("\n\n");
+}
+
+function dollarsOf({ items }: MonthlyCosts, id: CostItem["id"]): number {
+  return items.find((item) => item.id === id)?.dollars ?? 0;
+}
+
+/** Per million increments, without what there is without traffic. */
+function marginal(one: Traffic): string {
+  const { dollars, increments } = monthlyCosts(one, PRICES.nam5);
+  const idle = monthlyCosts({ ...one, perSecond: 0, peakPerSecond: 0, readsPerDay: 0 }, PRICES.nam5);
+  return formatDollars(perMillion({ dollars: dollars - idle.dollars, increments }));
 }
 
 /** Enough counters to make the cost of the sweep, which does not depend on their number, negligible. */
@@ -110,19 +192,7 @@ function rates(): string {
     ];
   });
   const head = ["increments/s", "shards", "writes", "reads", "invocations", "tasks", "$ per million"];
-  return table([...head, "… in shards alone", "older counters"], 0, rows);
-}
-
-/** What the README tells: of new counters, of those that have counted for half a month, and of likes there. */
-function short(): string {
-  const rows = [0.1, 1, 10, 100].map((rate) => {
-    const dollars = [{ total: 0 }, {}, { once: 1 }].map((some) =>
-      formatDollars(perMillion(monthlyCosts({ ...steady(rate), ...some }, PRICES.nam5))),
-    );
-    const every = rate < 1 ? `, one in ${formatWhole(1 / rate)} s` : "";
-    return [`${significant(rate)}${every}`, ...dollars];
-  });
-  return table(["increments/s of a counter", "views, at first", "views, later", "likes, later"], 1, rows);
+  return table([...head, "$ in shards alone", "$ of older counters"], 0, rows);
 }
 
 /** Per million increments that several regions count together, where every change of the total is worth a publish. */
@@ -204,54 +274,35 @@ export function compared({ kinds }: Pick<Example, "kinds">): Compared {
 function shapes(): string {
   const rows = EXAMPLES.flatMap(({ name, kinds }) =>
     Object.entries(kinds).map(([kind, one]) => {
-      const { perSecond, peakPerSecond, peakHours, counters, readsPerDay, watchers } = one;
-      const { dayParts, increments } = monthlyCosts(one, PRICES.nam5);
+      const { peakPerSecond, peakHours, counters, readsPerDay, watchers } = one;
+      const { increments } = monthlyCosts(one, PRICES.nam5);
       return [
         formatWhole(increments),
         kind === name ? name : `${name}: ${kind}`,
         formatWhole(counters),
-        significant(perSecond),
-        `${significant(peakPerSecond)}, ${formatNumber(peakHours)} h a day`,
+        `${significant(peakPerSecond)} for ${formatNumber(peakHours)} h`,
         significant(peakPerSecond / counters),
-        dayParts.map(({ shards }) => formatWhole(shards)).join(", "),
         formatNumber((readsPerDay * 30) / increments),
         formatWhole(watchers),
       ];
     }),
   );
-  const head = [
-    "a month",
-    "what",
-    "counters",
-    "mean/s",
-    "peak/s",
-    "peak/s of one",
-    "shards",
-    "views per increment",
-    "watchers",
-  ];
+  const head = ["a month", "what", "counters", "peak/s, daily", "peak/s of one", "views per increment", "watchers"];
   return table(head, 2, rows);
 }
 
 function comparison(): string {
   const rows = EXAMPLES.map((example) => {
-    const { designs, increments, peak } = compared(example);
+    const { designs, peak } = compared(example);
     const [tally, recipe, enough, redis] = designs;
     const least = Math.min(
       ...designs.filter(({ maxPerSecond = peak }) => maxPerSecond >= peak).map((one) => one.dollars),
     );
     const cell = ({ dollars: cost, maxPerSecond = peak }: DesignCosts) =>
       maxPerSecond < peak ? "too slow" : cost === least ? `**${money(cost)}**` : money(cost);
-    return [
-      formatWhole(increments),
-      example.name,
-      cell(tally),
-      cell(recipe),
-      `${enough.name}: ${cell(enough)}`,
-      cell(redis),
-    ];
+    return [example.name, cell(tally), cell(recipe), `${enough.name}: ${cell(enough)}`, cell(redis)];
   });
-  return table(["a month", "what", "Tally", "10 fixed shards", "as many as the peak needs", "Redis"], 2, rows);
+  return table(["what", "Tally", "10 fixed shards", "as many as the peak needs", "Redis"], 1, rows);
 }
 
 /** The increments a month from which Redis is cheaper, for one counter with a steady rate. */
@@ -267,23 +318,16 @@ export function breakEven(views: number): number {
 }
 
 function breakEvens(): string {
-  const rows = [0, 1, 10].map((views) => {
-    const perMonth = breakEven(views);
-    return [formatWhole(views), `${significant(perMonth / 1e6)} million`, significant(perMonth / MONTH_SECONDS)];
-  });
-  return table(["views for each increment", "increments a month", "per second"], 0, rows);
+  const from = (views: number) => `${significant(breakEven(views) / 1e6)} million`;
+  return `For one counter with an even rate, Redis is cheaper from ${from(0)} increments a month on; with a view for each, from ${from(1)}; with ten, from ${from(10)}.`;
 }
 
 /** What Redis costs, with any client. */
 function alternativePrices(): string {
   const { redisHour, request, cpuSecond, gibSecond } = ALTERNATIVE_PRICES;
-  const rows = [
-    ["Memorystore for Redis, Basic Tier, 1 GiB", "a month of 720 hours", formatDollars(redisHour * 720)],
-    ["requests", "a million", formatDollars(request * 1e6)],
-    ["CPU of an instance that serves", "an hour", formatDollars(cpuSecond * 3_600)],
-    ["its memory", "a GiB and hour", formatDollars(gibSecond * 3_600)],
-  ];
-  return table(["", "for", "US$"], 2, rows);
+  const dollars = [redisHour * 720, request * 1e6, cpuSecond * 3_600, gibSecond * 3_600].map(formatDollars);
+  const [redis, requests, cpu, memory] = dollars;
+  return `${redis} for 720 hours of 1 GiB of Redis, ${requests} for a million requests, ${cpu} for an hour of a CPU, ${memory} for an hour of a GiB.`;
 }
 
 function money(amount: number): string {
@@ -297,7 +341,8 @@ function significant(number: number): string {
 
 export function costParts(): Parts {
   return {
-    "costs:readme": short(),
+    "costs:bill": bills(),
+    "costs:billItems": billItems(),
     "costs:each": things(),
     "costs:prices": prices(),
     "costs:rates": rates(),

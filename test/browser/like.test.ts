@@ -24,3 +24,16 @@ test("the React button of the examples can be clicked again after a failure", as
   await until(async () => (await button.textContent())?.startsWith("♥") === true, "the pressed button");
   expect(await alert.count()).toBe(0);
 });
+
+test("the README's button signs its user in, and counts once however often it is clicked", async () => {
+  const tab = await browser.open("startLike", {});
+  const button = tab.page.locator("button");
+  const shows = (text: string) => until(async () => (await button.textContent()) === text, text);
+  await shows("♥ 0");
+  await button.click();
+  await shows("♥ 1");
+  await button.click();
+  await until(async () => (await sumOfIncrements("likes:start")) === 1, "the like");
+  await shows("♥ 1");
+  expect(tab.problems).toEqual([]);
+});

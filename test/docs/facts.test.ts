@@ -41,7 +41,6 @@ describe("limits", () => {
   test("of shards and ids are those of core", () => {
     expect(dataModel).toContain(`a decimal index from \`0\` to \`${MAX_SHARDS - 1}\``);
     expect(dataModel).toContain(`Never use an index above ${thousands(MAX_SHARDS - 1)}`);
-    expect(read("README.md")).toContain(`at most ${thousands(MAX_SHARDS)} shards`);
     expect(read("docs/security.md")).toContain(`spread a counter over ${thousands(MAX_SHARDS)} shards`);
     expect(rows.get("MIN_SHARDS")?.accepted).toContain(thousands(MAX_SHARDS));
     expect(rows.get("COLLECTION")?.value).toBe(`\`${DEFAULT_COLLECTION}\``);
@@ -67,19 +66,35 @@ describe("prices of nam5", () => {
     for (const price of [reading, write, deleting]) expect(text).toContain(per100k(price));
     expect(text).toContain(`$${(invocation * 1e6).toFixed(2)} per million`);
   });
-
-  test("of the write alone in the README", () => {
-    expect(read("README.md")).toContain(`the bare write is $${(write * 1e6).toFixed(2)}`);
-  });
 });
 
-test("the README compares with the costs of its own table at 1/s, and with the rate that the shards allow", () => {
-  const text = readFileSync("README.md", "utf8");
-  const [, atFirst = "", later = ""] = /^\| 1 +\| +(\$[\d.]+) \| +(\$[\d.]+) \|/m.exec(text) ?? [];
-  expect(text).toMatch(new RegExp(`^\\| … and costs per million, at 1/s +\\| \\${atFirst} `, "m"));
-  expect(text).toMatch(new RegExp(`^\\| later: late, and costs per million, at 1/s +\\| to 10 s, \\${later} `, "m"));
-  // Writers leave out an eighth of the shards, and each takes one write per second.
-  expect(text).toContain(`${thousands((MAX_SHARDS * 7) / 8)}, calculated`);
+describe("the README's comparison", () => {
+  const readme = readFileSync("README.md", "utf8");
+  const costs = readFileSync("docs/costs.md", "utf8");
+  const dollars = (price: number) => `$${(price * 1e6).toFixed(2)}`;
+  const { read: reading, write } = PRICES.nam5;
+
+  test("has the prices of a write, of an entry and of the dearest rate", () => {
+    const [, table = ""] = costs.split(/^.*costs:rates.*$/m);
+    const rates = [...table.matchAll(/^\| +[\d.,]+ \|.*$/gm)];
+    const perMillion = rates.map(([row]) => Number(row.split("|")[7]?.replace("$", "")));
+    expect(perMillion.length).toBeGreaterThan(5);
+    expect(readme).toContain(
+      `| ${dollars(write)} quiet, up to $${Math.max(...perMillion).toFixed(2)} busy; likes ${dollars(write + 2 * reading)} more |`,
+    );
+    expect(readme).toMatch(new RegExp(`^\\| \`increment\\(1\\)\` on a document +\\| \\${dollars(write)} `, "m"));
+  });
+
+  test("has the lateness of docs/performance.md", () => {
+    const rows = [
+      ...readFileSync("docs/performance.md", "utf8").matchAll(/^\| +(0\.5|1|3|10) \| +\d+ \| +(\d+) \/ /gm),
+    ];
+    expect(rows.length).toBe(4);
+    const seconds = rows.map(([, , mean]) => Number(mean) / 1_000);
+    expect(readme.replaceAll("\n", " ")).toContain(
+      `${Math.min(...seconds).toFixed(1)} to ${Math.max(...seconds).toFixed(1)} s late on average`,
+    );
+  });
 });
 
 test("docs/guide/lists.md adds up what docs/costs.md says of a calm counter, of a like's entry and of a mirror's write", () => {

@@ -1,4 +1,4 @@
-/** The blocks of the guide and of the README are excerpts of the examples, every example is in the guide, and all of them type-check. */
+/** The blocks of the guide are excerpts of the examples, every example is in the guide, and all of them type-check. */
 import { execFile } from "node:child_process";
 import { globSync, readdirSync, readFileSync } from "node:fs";
 import { promisify } from "node:util";
@@ -23,8 +23,7 @@ const blocksOf = (text: string) =>
     })
     .filter(({ language, file }) => language !== "sh" || file);
 
-// The README's first block is a program of its own, which readme.test.ts runs.
-const blocks = [...blocksOf(guide), ...blocksOf(readFileSync("README.md", "utf8")).slice(1)];
+const blocks = blocksOf(guide);
 
 test("each block names an example's file in its first line, in the file's language", () => {
   expect(blocks.length).toBeGreaterThan(15);
@@ -45,9 +44,18 @@ test.each(blocks)("the block of $file is an excerpt of that file", ({ file, line
   }
 });
 
+test("the README's programs are whole examples", () => {
+  const programs = [...readFileSync("README.md", "utf8").matchAll(/^```tsx?\n([\s\S]*?)^```$/gm)].map(
+    ([, code]) => code,
+  );
+  expect(programs).toEqual(
+    ["LikeButton.tsx", "views.ts"].map((file) => readFileSync(`examples/start/${file}`, "utf8")),
+  );
+});
+
 test("every example is in the guide, and has a test", () => {
   for (const folder of folders) {
-    expect(guide).toContain(`examples/${folder}/`);
+    if (folder !== "start") expect(guide).toContain(`examples/${folder}/`);
     expect(readdirSync("test/examples")).toContain(`${folder}.test.ts`);
   }
 });

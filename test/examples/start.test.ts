@@ -1,4 +1,4 @@
-/** The README's code runs on the emulators. */
+/** The README's plain program runs as it stands, in an app that has called `initializeApp`. test/browser runs its React component. */
 import { execFile } from "node:child_process";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { promisify } from "node:util";
@@ -6,22 +6,21 @@ import { expect, test } from "vitest";
 import { readPublished } from "../../testkit/storedCounter.ts";
 import { until } from "../../testkit/until.ts";
 
-const readme = readFileSync("README.md", "utf8");
-
-test("the README's client code runs as it stands", async () => {
-  const code = /```ts\n(.*?)```/s.exec(readme)?.[1] as string;
+test("the program shows its own view, which is counted", async () => {
   const [host, port] = (process.env.FIRESTORE_EMULATOR_HOST as string).split(":");
   const config = JSON.stringify({ projectId: process.env.GCLOUD_PROJECT, apiKey: "any" });
-  const file = "test/readme.generated.mjs";
+  const file = "test/start.generated.mjs";
   writeFileSync(
     file,
     [
+      'import { initializeApp } from "firebase/app";',
       'import { connectFirestoreEmulator } from "firebase/firestore";',
-      `const firebaseConfig = ${config};`,
+      `initializeApp(${config});`,
+      `connectFirestoreEmulator(getFirestore(), "${host}", ${port});`,
       "setTimeout(() => process.exit(1), 20_000);",
       "const [print, printed] = [console.log, new Set()];",
       "console.log = (line) => { print(line); printed.add(line); };",
-      code.replace(/^(const db = .*)$/m, `$1\nconnectFirestoreEmulator(db, "${host}", ${port});`),
+      readFileSync("examples/start/views.ts", "utf8"),
       "while (!printed.has('1 views')) await new Promise((resolve) => setTimeout(resolve, 20));",
       "process.exit();",
     ].join("\n"),
