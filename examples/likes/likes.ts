@@ -4,7 +4,8 @@ import { counter, incrementCounter, onCounter, onIncremented, undoIncrement } fr
 import { auth, db, userId } from "../setup/firebase.ts";
 
 export async function like(post: string) {
-  await incrementCounter(counter(db, `likes:${post}`), 1, { once: await userId() });
+  const once = await userId();
+  await incrementCounter(counter(db, `likes:${post}`), 1, { once });
 }
 
 export async function unlike(post: string) {
