@@ -8,7 +8,9 @@ export const mergeAccounts = onCall<{ guestToken: string }>(async ({ auth, data 
   // The token proves that the caller owns the guest's account, too.
   const guest = await getAuth().verifyIdToken(data.guestToken);
   const isGuest = guest.firebase.sign_in_provider === "anonymous";
-  if (!auth || !isGuest) throw new HttpsError("permission-denied", "sign in, and pass the ID token of a guest");
+  if (!auth || !isGuest) {
+    throw new HttpsError("permission-denied", "not a guest's ID token");
+  }
   await moveIncrements(db, guest.uid, auth.uid);
   await getAuth().deleteUser(guest.uid);
 });

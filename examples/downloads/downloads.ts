@@ -9,5 +9,6 @@ export async function countDownload(file: string) {
 
 /** Counts once per request, however often the request comes. */
 export async function countDownloadOnce(file: string, requestId: string) {
-  await incrementCounter(counter(db, `downloads:${file}`), 1, { once: requestId });
+  const downloads = counter(db, `downloads:${file}`);
+  await incrementCounter(downloads, 1, { once: requestId });
 }

@@ -8,6 +8,8 @@ const site = beacon(INGEST_URL);
 
 /** Counts a view of a page, and shows all of them. Returns a function that stops. */
 export function countView(page: string, show: (views: number) => void) {
-  site.count(`views:${page}`);
-  return onTotal(TOTALS_URL, `views:${page}`, ({ total }) => show(total), { beacon: site });
+  const id = `views:${page}`;
+  site.count(id);
+  const next = ({ total }: { total: number }) => show(total);
+  return onTotal(TOTALS_URL, id, next, { beacon: site });
 }

@@ -4,7 +4,8 @@ import { counter, incrementCounter, onCounter, onIncremented, undoIncrement } fr
 import { auth, db, userId } from "../setup/firebase.ts";
 
 export async function like(post: string) {
-  await incrementCounter(counter(db, `likes:${post}`), 1, { once: await userId() });
+  const once = await userId();
+  await incrementCounter(counter(db, `likes:${post}`), 1, { once });
 }
 
 export async function unlike(post: string) {
@@ -15,11 +16,12 @@ export async function unlike(post: string) {
 export function watchLikes(post: string, show: (state: { total?: number; liked?: boolean }) => void) {
   const likes = counter(db, `likes:${post}`);
   const stopTotal = onCounter(likes, ({ total }) => show({ total }));
+  const showLiked = (liked: boolean) => show({ liked });
   let stopLiked = () => {};
   const stopUsers = onAuthStateChanged(auth, (user) => {
     stopLiked();
-    if (user) stopLiked = onIncremented(likes, user.uid, (liked) => show({ liked }));
-    else show({ liked: false });
+    if (user) stopLiked = onIncremented(likes, user.uid, showLiked);
+    else showLiked(false);
   });
   return () => {
     stopTotal();

@@ -3,7 +3,9 @@ import { bufferedCounter, counter } from "firestore-tally";
 import { db, userId } from "../setup/firebase.ts";
 
 export async function startGame() {
-  const score = bufferedCounter(counter(db, `score:${await userId()}`), { flushInterval: 2_000, maxPending: 100 });
+  const own = counter(db, `score:${await userId()}`);
+  const options = { flushInterval: 2_000, maxPending: 100 };
+  const score = bufferedCounter(own, options);
   return {
     /** Whole points, at most 100 at a time. No I/O. */
     hit: (points: number) => score.increment(points),

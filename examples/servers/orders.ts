@@ -6,8 +6,9 @@ import { db } from "../setup/server.ts";
 export async function handleOrder(request: Request, timeout = 5_000): Promise<Response> {
   const { id, product, quantity } = (await request.json()) as { id: string; product: string; quantity: number };
   try {
+    const sales = counter(db, `sales:${product}`);
     const signal = AbortSignal.timeout(timeout);
-    await incrementCounter(counter(db, `sales:${product}`), quantity, { once: id, signal });
+    await incrementCounter(sales, quantity, { once: id, signal });
     return new Response(null, { status: 204 });
   } catch (error) {
     if ((error as CounterError).code !== "counter/unknown-outcome") throw error;

@@ -4,9 +4,10 @@ import { db } from "../setup/server.ts";
 
 const tickets = (event: string) => counter(db, `tickets:${event}`);
 
-/** Opens a sale that a crowd waits for: 20 shards take some 20 sales a second. */
+/** A crowd waits: 20 shards take some 20 sales a second. */
 export async function openSale(event: string, units: number) {
-  await ensureCounter(tickets(event), { initial: units, bounded: true, shards: 20 });
+  const stock = { initial: units, bounded: true, shards: 20 };
+  await ensureCounter(tickets(event), stock);
 }
 
 /** Sells to an order, once however often it is called. Rejects with `counter/sold-out` if too few are left. */

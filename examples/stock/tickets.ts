@@ -4,8 +4,10 @@ import { db, userId } from "../setup/firebase.ts";
 
 /** Returns how many tickets the user has. A second call takes no more. */
 export async function buy(event: string, quantity: number): Promise<number | "sold out"> {
+  const tickets = counter(db, `tickets:${event}`);
+  const once = await userId();
   try {
-    return await takeFromCounter(counter(db, `tickets:${event}`), quantity, { once: await userId() });
+    return await takeFromCounter(tickets, quantity, { once });
   } catch (error) {
     if ((error as { code?: string }).code === "counter/sold-out") return "sold out";
     throw error;

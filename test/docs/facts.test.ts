@@ -124,6 +124,23 @@ describe("the README's comparison", () => {
   });
 });
 
+test("docs/guide/lists.md adds up what docs/costs.md says of a calm counter, of a like's entry and of a mirror's write", () => {
+  const costs = readFileSync("docs/costs.md", "utf8");
+  const dollars = (pattern: RegExp) => Number(pattern.exec(costs)?.[1]);
+  const write = PRICES.nam5.write * 1e6;
+  const direct = dollars(/^\| +0\.01 \|.*\| +\$([\d.]+) \| +\$[\d.]+ \| +\$[\d.]+ \|$/m);
+  const inShards = dollars(/^\| +0\.01 \|.*\| +\$([\d.]+) \| +\$[\d.]+ \|$/m);
+  const entry = dollars(/^\| an increment with `once`.*\$([\d.]+) \|$/m) - write;
+  const text = read("docs/guide/lists.md");
+  for (const [way, cost] of [
+    ["`MIRRORS`", inShards + write + entry],
+    ["`getCounters`", direct + entry],
+    ["`getTopCounters`", direct + entry],
+  ] as const)
+    expect(text).toMatch(new RegExp(`${way}[^\n]*\\$${cost.toFixed(2)} \\|`));
+  expect(text).toContain(`$${inShards} instead of $${direct.toFixed(2)} per million`);
+});
+
 test("CONTRIBUTING.md has every script of package.json, and no other", () => {
   const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: Record<string, string> };
   const documented = [...readFileSync("CONTRIBUTING.md", "utf8").matchAll(/^\| `npm (?:run )?([\w:]+)/gm)];

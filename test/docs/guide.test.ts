@@ -8,17 +8,20 @@ const guide = ["docs/guide.md", "docs/servers.md", ...globSync("docs/guide/*.md"
   .map((file) => readFileSync(file, "utf8"))
   .join("\n");
 
-/** Of other projects than the emulators' tests: frameworks, each with a test of its own. */
-const OF_FRAMEWORKS = new Set(["vue", "svelte", "angular", "react-native"]);
+/** Of other projects than the emulators' tests: frameworks, and a page in a browser, each with a test of its own. */
+const TESTED_ELSEWHERE = new Set(["vue", "svelte", "angular", "react-native", "static"]);
 const folders = readdirSync("examples", { withFileTypes: true })
-  .filter((entry) => entry.isDirectory() && !OF_FRAMEWORKS.has(entry.name) && entry.name !== "node_modules")
+  .filter((entry) => entry.isDirectory() && !TESTED_ELSEWHERE.has(entry.name) && entry.name !== "node_modules")
   .map(({ name }) => name);
 
+/** Of `sh`, those that name a file: others are commands. */
 const blocksOf = (text: string) =>
-  [...text.matchAll(/^```(tsx?|rules)\n([\s\S]*?)^```$/gm)].map(([, language = "", code = ""]) => {
-    const [first = "", ...lines] = code.split("\n");
-    return { language, file: /^\/\/ (examples\/\S+)$/.exec(first)?.[1] ?? "", lines };
-  });
+  [...text.matchAll(/^```(tsx?|rules|sql|html|sh)\n([\s\S]*?)^```$/gm)]
+    .map(([, language = "", code = ""]) => {
+      const [first = "", ...lines] = code.split("\n");
+      return { language, file: /^(?:\/\/|--|#|<!--) (examples\/\S+)/.exec(first)?.[1] ?? "", lines };
+    })
+    .filter(({ language, file }) => language !== "sh" || file);
 
 const blocks = blocksOf(guide);
 

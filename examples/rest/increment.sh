@@ -1,0 +1,38 @@
+# Counts a download once for each id, however often the request is sent.
+DOCUMENTS="projects/$PROJECT/databases/(default)/documents"
+COUNTER="$DOCUMENTS/counters/downloads:app"
+
+curl "$FIRESTORE/v1/$DOCUMENTS:commit" \
+  -H "Authorization: Bearer $TOKEN" \
+  -H "Content-Type: application/json" --data @- <<JSON
+{
+  "writes": [
+    {
+      "update": {
+        "name": "$COUNTER/tallyEntries/$ONCE",
+        "fields": {
+          "once": { "stringValue": "$ONCE" },
+          "by": { "integerValue": "1" },
+          "shard": { "stringValue": "0" }
+        }
+      },
+      "updateTransforms": [
+        { "fieldPath": "at", "setToServerValue": "REQUEST_TIME" }
+      ],
+      "currentDocument": { "exists": false }
+    },
+    {
+      "update": {
+        "name": "$COUNTER/shards/0",
+        "fields": { "shard": { "stringValue": "0" } }
+      },
+      "updateMask": { "fieldPaths": ["shard"] },
+      "updateTransforms": [
+        { "fieldPath": "count", "increment": { "integerValue": "1" } },
+        { "fieldPath": "writes", "increment": { "integerValue": "1" } },
+        { "fieldPath": "at", "setToServerValue": "REQUEST_TIME" }
+      ]
+    }
+  ]
+}
+JSON
