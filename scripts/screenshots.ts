@@ -1,10 +1,11 @@
-/** Takes the screenshots of the page in docs/page, against the emulators, with a real browser. */
+/** Makes the pictures of the page in docs/page, against the emulators, with a real browser. */
 import { spawn } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { findChromium } from "../testkit/chromium.ts";
 import { RATES } from "../web/src/traffic/rates.ts";
+import { type Recording, record, writeLoop } from "./recording.ts";
 
 const origin = `http://${process.env.TALLY_HOSTING_HOST}`;
 const folder = process.argv[2] ?? "docs/page";
@@ -17,15 +18,24 @@ const browser = await chromium.launch({ ...(await findChromium()), args: ["--no-
 const page = await open("#/", { ...desktop, colorScheme: "light" });
 await page.click("#like");
 await page.click("#traffic");
+await page.setViewportSize({ width: 960, height: 1_000 });
+const recording: Recording = { light: [], dark: [] };
 for (const [perSecond, seconds] of [
   [5, 12],
   [30, 14],
   [80, 16],
   [160, 16],
+] as const) {
+  await setRate(perSecond);
+  await record(page, recording, seconds);
+}
+await page.setViewportSize(desktop.viewport);
+await page.emulateMedia({ colorScheme: "light" });
+for (const [perSecond, seconds] of [
   [40, 14],
   [140, 16],
 ] as const) {
-  await page.locator("#per-second").fill(String(RATES.indexOf(perSecond)));
+  await setRate(perSecond);
   await sleep(seconds * 1_000);
 }
 await shoot(page, "demo");
@@ -46,6 +56,12 @@ await sleep(45_000);
 await shoot(dashboard, "dashboard");
 await browser.close();
 flights.kill();
+await writeLoop(recording.light, `${folder}/live.webp`);
+await writeLoop(recording.dark, `${folder}/live-dark.webp`);
+
+async function setRate(perSecond: number): Promise<void> {
+  await page.locator("#per-second").fill(String(RATES.indexOf(perSecond)));
+}
 
 async function open(path: string, options: BrowserContextOptions): Promise<Page> {
   const context = await browser.newContext({ deviceScaleFactor: 1, ...options });
