@@ -18,7 +18,12 @@ export async function record(page: Page, recording: Recording, seconds: number):
   const clip = await page.evaluate(() => {
     const [first, , last] = document.querySelectorAll("main > section");
     const top = (first?.getBoundingClientRect().top ?? 0) - 24;
-    return { x: 0, y: top, width: innerWidth, height: (last?.getBoundingClientRect().bottom ?? innerHeight) + 24 - top };
+    return {
+      x: 0,
+      y: top,
+      width: innerWidth,
+      height: (last?.getBoundingClientRect().bottom ?? innerHeight) + 24 - top,
+    };
   });
   for (const end = Date.now() + seconds * 1_000; Date.now() < end; ) {
     const next = sleep(FRAME_MS);

@@ -3,7 +3,9 @@ import { spawn } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { serveHelpRequests } from "../demo/trafficHelper.ts";
 import { findChromium } from "../testkit/chromium.ts";
+import { client } from "../testkit/clients.ts";
 import { RATES } from "../web/src/traffic/rates.ts";
 import { type Recording, record, writeLoop } from "./recording.ts";
 
@@ -14,6 +16,13 @@ const mobile = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch
 
 mkdirSync(folder, { recursive: true });
 const browser = await chromium.launch({ ...(await findChromium()), args: ["--no-sandbox", "--disable-gpu"] });
+
+/** They send what one browser cannot, as with `npm start`. */
+const HELPERS = 12;
+const stopHelp = serveHelpRequests(
+  client(),
+  Array.from({ length: HELPERS }, () => client()),
+);
 
 const page = await open("#/", { ...desktop, colorScheme: "light" });
 await page.click("#like");
@@ -47,6 +56,7 @@ await sleep(9_000);
 await shoot(phone, "phone");
 await phone.context().close();
 await page.click("#traffic");
+stopHelp();
 
 const flights = spawn("node", ["demo/flights.ts", "--once", "--flights", "5000"], { stdio: "inherit" });
 const dashboard = await open("#/dashboard", { ...desktop, colorScheme: "light" });
@@ -58,6 +68,8 @@ await browser.close();
 flights.kill();
 await writeLoop(recording.light, `${folder}/live.webp`);
 await writeLoop(recording.dark, `${folder}/live-dark.webp`);
+// The clients of the helpers stay connected.
+process.exit();
 
 async function setRate(perSecond: number): Promise<void> {
   await page.locator("#per-second").fill(String(RATES.indexOf(perSecond)));

@@ -1,4 +1,4 @@
-/** Follows every link of the built site to a page, a picture or a heading of it. Fails if one is broken. */
+/** Follows every link of the built site that leads to its own pages, pictures and headings. Fails if one is broken. */
 import { fileURLToPath } from "node:url";
 import getPort from "get-port";
 import { check } from "linkinator";

@@ -15,6 +15,9 @@ export default defineConfig({
   srcDir: "..",
   rewrites: { [FIRST_PAGE]: "index.md" },
   srcExclude: NOT_ON_SITE,
+  transformPageData: ({ relativePath, frontmatter }) => {
+    if (relativePath === "index.md") Object.assign(frontmatter, { layout: "home", titleTemplate: false });
+  },
   cleanUrls: true,
   lastUpdated: true,
   // The charts follow the system's scheme, and so does the site.

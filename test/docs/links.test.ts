@@ -27,8 +27,7 @@ function expectLinks(file: string): void {
     const [path = "", anchor] = link.split("#", 2);
     const target = path ? normalize(join(dirname(file), path)) : file;
     expect(existsSync(target), `${file} links to ${link}`).toBe(true);
-    if (anchor && statSync(target).isFile())
-      expect(anchorsOf(target), `${file} links to ${link}`).toContain(anchor);
+    if (anchor && statSync(target).isFile()) expect(anchorsOf(target), `${file} links to ${link}`).toContain(anchor);
   }
 }
 
