@@ -16,6 +16,7 @@ export type Recording = Readonly<Record<(typeof SCHEMES)[number], Buffer[]>>;
 /** Takes frames for some seconds: the page from the total to the chart. */
 export async function record(page: Page, recording: Recording, seconds: number): Promise<void> {
   const clip = await page.evaluate(() => {
+    scrollTo(0, 0);
     const [first, , last] = document.querySelectorAll("main > section");
     const top = (first?.getBoundingClientRect().top ?? 0) - 24;
     return {

@@ -15,8 +15,10 @@ export default defineConfig({
   srcDir: "..",
   rewrites: { [FIRST_PAGE]: "index.md" },
   srcExclude: NOT_ON_SITE,
-  transformPageData: ({ relativePath, frontmatter }) => {
-    if (relativePath === "index.md") Object.assign(frontmatter, { layout: "home", titleTemplate: false });
+  transformPageData({ relativePath, frontmatter }) {
+    if (relativePath !== "index.md") return;
+    frontmatter.layout = "home";
+    return { titleTemplate: false };
   },
   cleanUrls: true,
   lastUpdated: true,
