@@ -13,11 +13,12 @@ const page = (file: string, text = titleOf(file)) => ({ text, link: `/${file}` }
 const recipes = (...names: string[]) => names.map((name) => page(`docs/guide/${name}`));
 
 const guide: Section[] = [
-  { text: "Count", items: recipes("views", "downloads", "events") },
+  { text: "Count", items: recipes("views", "downloads", "offline") },
   { text: "Once per user", items: recipes("likes", "votes", "reviews", "ratings", "scores", "visitors") },
   { text: "Limits", items: recipes("stock", "limits", "quota") },
   { text: "Lists and charts", items: recipes("comments", "leaderboards", "charts") },
-  { text: "Keep totals right", items: recipes("accounts", "offline", "repair", "testing") },
+  { text: "Servers", items: [page("docs/servers"), ...recipes("events")] },
+  { text: "Corrections and tests", items: recipes("accounts", "repair", "testing") },
 ];
 
 const start: Section = {
@@ -46,7 +47,7 @@ const reference: Section[] = [
   {
     text: "Reference",
     items: [
-      ...["servers", "cli", "configuration", "security", "costs", "events", "regions", "operations"].map((name) =>
+      ...["cli", "configuration", "security", "costs", "events", "regions", "operations"].map((name) =>
         page(`docs/${name}`),
       ),
       page("docs/upgrade", "Upgrade"),
