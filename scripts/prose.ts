@@ -36,7 +36,7 @@ const EXEMPT = [
   /^bench\/results\//,
   /^client\/api\//,
   /^scripts\/prose\.(test\.)?ts$/,
-  /\.(png|svg)$/,
+  /\.(png|svg|webp)$/,
 ];
 
 export interface Finding {

@@ -1,29 +1,20 @@
-/** Every relative link, heading and path in the Markdown files exists. */
+/** Every relative link, heading and path in the Markdown files exists. `site/checkLinks.ts` checks the same on the built site. */
 import { existsSync, globSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
+import GithubSlugger from "github-slugger";
 import { expect, test } from "vitest";
 
-/** The reference is generated from the doc comments, and VitePress checks its links. */
-const files = globSync(["*.md", "{docs,examples,bench,client,functions,mobile,.github}/**/*.md"], {
+/** The reference is generated from the doc comments: only the site has it. */
+const files = globSync(["*.md", "site/index.md", "{docs,examples,bench,client,functions,mobile,.github}/**/*.md"], {
   exclude: (name) => /node_modules|docs\/reference/.test(name),
 });
 
 /** Without what is inside code blocks. */
 const proseOf = (file: string) => readFileSync(file, "utf8").replace(/^( *)```[\s\S]*?^\1```$/gm, "");
 
-/** As GitHub makes them: lower case, no punctuation, hyphens for spaces. */
-function anchorsOf(file: string): Set<string> {
-  const anchors = new Set<string>();
-  for (const [, heading = ""] of proseOf(file).matchAll(/^#+ (.*)$/gm)) {
-    const anchor = heading
-      .toLowerCase()
-      .replace(/[^\p{L}\p{N} _-]/gu, "")
-      .replaceAll(" ", "-");
-    let unique = anchor;
-    for (let n = 1; anchors.has(unique); n++) unique = `${anchor}-${n}`;
-    anchors.add(unique);
-  }
-  return anchors;
+function anchorsOf(file: string): string[] {
+  const slugger = new GithubSlugger();
+  return [...proseOf(file).matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) => slugger.slug(heading));
 }
 
 test("every relative link leads to a file and a heading", () => {
@@ -36,8 +27,7 @@ function expectLinks(file: string): void {
     const [path = "", anchor] = link.split("#", 2);
     const target = path ? normalize(join(dirname(file), path)) : file;
     expect(existsSync(target), `${file} links to ${link}`).toBe(true);
-    if (anchor && statSync(target).isFile())
-      expect([...anchorsOf(target)], `${file} links to ${link}`).toContain(anchor);
+    if (anchor && statSync(target).isFile()) expect(anchorsOf(target), `${file} links to ${link}`).toContain(anchor);
   }
 }
 
@@ -72,4 +62,10 @@ test("all of docs/ is at most 29,000 words, the README 110 lines", () => {
   const docs = files.filter((file) => file.startsWith("docs/"));
   expect(docs.reduce((sum, file) => sum + words(file), 0)).toBeLessThanOrEqual(29_000);
   expect(readFileSync("README.md", "utf8").split("\n").length - 1).toBeLessThanOrEqual(110);
+});
+
+test("each price on the site's first page is in docs/costs.md", () => {
+  const prices = readFileSync("site/index.md", "utf8").match(/\$\d+\.\d+/g) ?? [];
+  expect(prices.length).toBeGreaterThan(0);
+  for (const price of prices) expect(readFileSync("docs/costs.md", "utf8")).toContain(price);
 });
