@@ -53,15 +53,18 @@ test("every file that a page beside the sources names is there", () => {
   expect(missing).toEqual([]);
 });
 
-test("all of docs/ is at most 29,000 words, the README 110 lines", () => {
-  // Without the lines of tables.
+test("README is at most 1,050 words, each page of the guide 300, all others in docs/ together 27,000", () => {
   const words = (file: string) =>
     readFileSync(file, "utf8")
       .split(/\s+/)
+      // Without the lines of tables.
       .filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
-  const docs = files.filter((file) => file.startsWith("docs/"));
-  expect(docs.reduce((sum, file) => sum + words(file), 0)).toBeLessThanOrEqual(29_000);
-  expect(readFileSync("README.md", "utf8").split("\n").length - 1).toBeLessThanOrEqual(110);
+  expect(words("README.md")).toBeLessThanOrEqual(1_050);
+  const [guide, others] = [/^docs\/guide\//, /^docs\/(?!guide\/)/].map((path) =>
+    files.filter((file) => path.test(file)),
+  );
+  for (const file of guide ?? []) expect(words(file), file).toBeLessThanOrEqual(300);
+  expect((others ?? []).reduce((sum, file) => sum + words(file), 0)).toBeLessThanOrEqual(27_000);
 });
 
 test("each price on the site's first page is in docs/costs.md", () => {
