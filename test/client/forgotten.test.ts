@@ -20,6 +20,7 @@ import {
   getExactTotal,
   incrementCounter as incrementOnServer,
   rateLimiter,
+  resetCounter,
   undoIncrementsOf,
 } from "../../admin/src/index.ts";
 import { commitTogether, receiptOf } from "../../admin/src/internal.ts";
@@ -84,7 +85,7 @@ test("after a deletion, only what docs/privacy.md names is left of a user, and c
   await withRateLimit(note, { ...NOTES, uid }, (batch) => batch.set(note, {}));
   await rateLimiter(admin, "calls", { limit: 5, per: 3_600_000 }).take(uid);
   // An event that the function `ingest` gets.
-  const event = { receipt: receiptOf(views, uid), counts: [{ counter: views, by: 1, visitor: uid }] };
+  const event = { receipt: receiptOf(views, uid), counts: [{ counter: views, by: 1, visitor: uid, item: uid }] };
   await commitTogether([event], Date.now() + 10_000);
   await until(async () => (await getCounter(views)).uniques === 1, "the visitor");
 
@@ -98,14 +99,16 @@ test("after a deletion, only what docs/privacy.md names is left of a user, and c
   expect(await Promise.all([likes, tickets].map(getExactTotal))).toEqual([0, 10]);
   await eventually((paths) => {
     const ofCounters = paths.filter((path) => path.startsWith("counters/") && !path.includes(score.id));
-    // The hash, where visitors wait to be merged, and where they are merged.
+    // The hash, where visitors wait to be merged, and where they are merged; and the item.
     for (const path of ofCounters)
-      expect(path).toMatch(/^counters\/views:seen\/(tallyVisitors\/\w+|tallySketches\/uniques)$/);
-    expect(ofCounters).toContain("counters/views:seen/tallySketches/uniques");
+      expect(path).toMatch(/^counters\/views:seen\/(tallyVisitors\/\w+|tallySketches\/(uniques|topItems))$/);
+    const sketches = ["uniques", "topItems"].map((name) => `counters/views:seen/tallySketches/${name}`);
+    expect(ofCounters).toEqual(expect.arrayContaining(sketches));
     expect(paths.filter((path) => !path.startsWith("counters/"))).toEqual(limits);
   });
 
   await forgetVisitors(views);
+  await resetCounter(views, 0, { items: true });
   await deleteCounter(score);
   for (const path of limits) await admin.doc(path).delete();
   const receipts = /^counters\/score:[^/]+(\/tallyReceipts\/|$)/;
