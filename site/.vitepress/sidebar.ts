@@ -13,12 +13,12 @@ const page = (file: string, text = titleOf(file)) => ({ text, link: `/${file}` }
 const recipes = (...names: string[]) => names.map((name) => page(`docs/guide/${name}`));
 
 const guide: Section[] = [
-  { text: "Count", items: recipes("views", "downloads", "offline") },
+  { text: "Count", items: recipes("views", "downloads", "offline", "static") },
   { text: "Once per user", items: recipes("likes", "votes", "reviews", "ratings", "scores", "visitors") },
-  { text: "Limits", items: recipes("stock", "limits", "quota") },
-  { text: "Lists and charts", items: recipes("comments", "leaderboards", "charts") },
-  { text: "Servers", items: [page("docs/servers"), ...recipes("events")] },
-  { text: "Corrections and tests", items: recipes("accounts", "repair", "testing") },
+  { text: "Limits and access", items: recipes("stock", "limits", "quota", "teams") },
+  { text: "Lists and charts", items: recipes("lists", "comments", "leaderboards", "charts") },
+  { text: "Servers", items: [page("docs/servers"), ...recipes("rest", "events", "bigquery")] },
+  { text: "Corrections and tests", items: recipes("posts", "accounts", "repair", "testing") },
 ];
 
 const start: Section = {
@@ -47,7 +47,7 @@ const reference: Section[] = [
   {
     text: "Reference",
     items: [
-      ...["cli", "configuration", "security", "costs", "events", "regions", "operations"].map((name) =>
+      ...["cli", "configuration", "security", "privacy", "costs", "events", "regions", "operations"].map((name) =>
         page(`docs/${name}`),
       ),
       page("docs/upgrade", "Upgrade"),
