@@ -55,7 +55,7 @@ const reference: Section[] = [
   },
   {
     text: "Coming from other counters",
-    items: [page("docs/adopting", "Counters made by hand"), page("docs/migration", "Google's extension")],
+    items: [page("docs/adopting", "Counters made by hand"), page("docs/migration", "Google's counter")],
   },
   {
     text: "How it works",
