@@ -79,7 +79,7 @@ export const incrementMutations: Record<string, Mutation> = {
   "an undo without its entry's precondition": {
     ...committing("server", isUndo, withoutPreconditions),
     breaks: ["I8"],
-    seed: 72,
+    seed: 2086,
   },
   "a call with `once` does not wait for the one before": {
     call: async (action, make) => {

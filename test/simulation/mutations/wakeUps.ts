@@ -28,7 +28,7 @@ export const wakeUpMutations: Record<string, Mutation> = {
   "a deletion is dated by a clock that may be behind": {
     event: (event, handle) => handle(event.after ? event : { ...event, time: "1970-01-01T00:00:00.000Z" }),
     breaks: ["I2"],
-    seed: 258,
+    seed: 1316,
   },
   "wake drops what comes while it is busy": {
     event: async (event, handle, { name, backend, change }) => {
@@ -150,7 +150,7 @@ export const wakeUpMutations: Record<string, Mutation> = {
           .catch(() => undefined),
     ),
     breaks: ["I2"],
-    seed: 19,
+    seed: 84,
   },
   "a scheduled measurement is remembered as a second later": {
     ...scheduling((task, schedule) => schedule(task.kind === "poll" ? task : { ...task, due: task.due - 1_000 })),
