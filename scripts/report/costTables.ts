@@ -135,7 +135,7 @@ function billItems(): string {
   ].map(marginal);
   return [
     items,
-    `A million such views cost ${view} in \`nam5\`, and a million likes ${like}, without the free quota.`,
+    `With what the pages read, a million views cost ${view} in \`nam5\`, and a million likes ${like}, before the free quota.`,
     `If the page at rank k has a k-th of the first page's views and likes (Zipf), ${zipf.join(" and ")} are billed.`,
   ].join("\n\n");
 }
