@@ -15,13 +15,13 @@ import {
 import { DEFAULT_SETTINGS, EDITIONS, type Edition, type Settings } from "../../functions/src/decisions.ts";
 import { CommandError, WRONG_USAGE } from "./commandError.ts";
 import { formatRate, notIncluded, unknownPrices } from "./estimateAssumptions.ts";
-import { type Estimated, type EstimateOptions, parseEstimated } from "./estimated.ts";
+import { type EstimateOptions, type EstimateSubject, parseSubject } from "./estimateOptions.ts";
 import { formatDollars, formatNumber, formatWhole } from "./format.ts";
 import { paint, print, printJson } from "./output.ts";
 import { bulletList, table } from "./table.ts";
 
 export async function estimate(options: EstimateOptions): Promise<void> {
-  const estimated = parseEstimated(options);
+  const subject = parseSubject(options);
   const { edition, region = edition === "enterprise" ? "regional" : "nam5" } = options;
   const prices = pricesOf(edition, region);
   if (!prices) throw new CommandError(WRONG_USAGE, `--region ${region}: ${unknownPrices("nam5")}`);
@@ -31,17 +31,17 @@ export async function estimate(options: EstimateOptions): Promise<void> {
     direct,
     history: { ...DEFAULT_SETTINGS.history, groups: history ? "all" : [] },
   };
-  const { traffic, regions } = estimated;
+  const { traffic, regions } = subject;
   const costs = monthlyCosts(traffic, prices, settings);
   const bill = billOf(costs, prices, regions);
-  const compared = options.compare ? compareEditions(estimated, region, settings) : undefined;
+  const compared = options.compare ? compareEditions(subject, region, settings) : undefined;
   if (options.json) {
-    printJson({ traffic, edition, region, ...costs, bill, notIncluded: notIncluded(estimated), compared });
+    printJson({ traffic, edition, region, ...costs, bill, notIncluded: notIncluded(subject), compared });
     return;
   }
   printCosts(LOCATION_NAMES[edition][region], costs, bill);
   print(
-    `\n${bulletList("Assumed", estimated.assumptions(costs))}\n\n${bulletList("Not included", notIncluded(estimated))}`,
+    `\n${bulletList("Assumed", subject.assumptions(costs))}\n\n${bulletList("Not included", notIncluded(subject))}`,
   );
   if (compared) printComparison(compared, costs);
 }
@@ -49,7 +49,7 @@ export async function estimate(options: EstimateOptions): Promise<void> {
 type Comparison = Partial<Record<Edition, readonly DesignCosts[]>>;
 
 /** The designs on each edition whose prices are known. */
-function compareEditions({ compare }: Estimated, region: PricedLocation, settings: Settings): Comparison {
+function compareEditions({ compare }: EstimateSubject, region: PricedLocation, settings: Settings): Comparison {
   const known = EDITIONS.map((edition) => {
     const prices = pricesOf(edition, region);
     return [edition, prices && compare(prices, settings)] as const;

@@ -88,5 +88,5 @@ export function formatRate(rate: number): string {
 /** Why there is no estimate for the Enterprise edition there. */
 export function unknownPrices(region: Exclude<PricedLocation, "regional">): string {
   const realtime = formatDollars(REALTIME_PRICES[region] * 1e6);
-  return `of the Enterprise edition there, the price of real-time units alone is known (${realtime} per million); pass --region regional, which has all prices of us-central1`;
+  return `for the Enterprise edition in ${region}, the price of real-time units alone is known (${realtime} per million); pass --region regional, which has all prices of us-central1`;
 }

@@ -4,7 +4,7 @@ import { Argument, type Command, Option } from "commander";
 import manifest from "../../client/package.json" with { type: "json" };
 import { WINDOW_NAMES } from "../../core/src/index.ts";
 import type { CommandContext, GlobalOptions } from "./commandContext.ts";
-import type { EstimateOptions } from "./estimated.ts";
+import type { EstimateOptions } from "./estimateOptions.ts";
 import { examples } from "./examples.ts";
 import {
   parseAddress,

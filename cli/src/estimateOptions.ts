@@ -1,4 +1,4 @@
-/** What the options of `estimate` say is to be estimated. */
+/** The options of `estimate`, and the counters or the site that they describe. */
 import {
   compareDesigns,
   compareSite,
@@ -15,20 +15,12 @@ import { CommandError, WRONG_USAGE } from "./commandError.ts";
 import { siteAssumptions, trafficAssumptions } from "./estimateAssumptions.ts";
 import { formatNumber } from "./format.ts";
 
-export interface EstimateOptions {
+/** As the command line parses them: the fields of a traffic, or a site. */
+export interface EstimateOptions extends Omit<Traffic, "perSecond" | "peakPerSecond"> {
   readonly json?: boolean;
   readonly perSecond?: number;
   readonly perDay?: number;
   readonly peak?: number;
-  readonly peakHours: number;
-  readonly counters: number;
-  readonly once: number;
-  readonly watchers: number;
-  readonly readsPerDay: number;
-  readonly perClient: number;
-  readonly batch?: number;
-  readonly total?: number;
-  readonly regions?: number;
   readonly pages?: number;
   readonly views?: number;
   readonly likes?: number;
@@ -42,17 +34,17 @@ export interface EstimateOptions {
 
 const DAY_SECONDS = 86_400;
 
-/** What is estimated: counters of one kind, or a site. */
-export interface Estimated {
+/** Counters of one kind, or a site. */
+export interface EstimateSubject {
   readonly traffic: Traffic | readonly Traffic[];
   readonly regions?: number | undefined;
   compare(prices: PriceList, settings: Settings): readonly DesignCosts[];
   assumptions(costs: MonthlyCosts): string[];
 }
 
-export function parseEstimated(options: EstimateOptions): Estimated {
+export function parseSubject(options: EstimateOptions): EstimateSubject {
   const { pages, views, likes = 0, perSecond, perDay } = options;
-  if (pages !== undefined && views !== undefined) return estimatedSite({ pages, views, likes }, options);
+  if (pages !== undefined && views !== undefined) return siteSubject({ pages, views, likes }, options);
   if ((pages ?? views ?? options.likes) !== undefined) {
     throw new CommandError(WRONG_USAGE, "--pages and --views belong together, and --likes to both; pass all of them");
   }
@@ -71,7 +63,7 @@ export function parseEstimated(options: EstimateOptions): Estimated {
   };
 }
 
-function estimatedSite(site: Site, options: EstimateOptions): Estimated {
+function siteSubject(site: Site, options: EstimateOptions): EstimateSubject {
   return {
     traffic: siteTraffic(site),
     compare: (prices, settings) => compareSite(site, prices, settings),
