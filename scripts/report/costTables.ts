@@ -135,7 +135,7 @@ function billItems(): string {
   ].map(marginal);
   return [
     items,
-    `With what the pages read, a million views cost ${view} in \`nam5\`, and a million likes ${like}, before the free quota.`,
+    `A million views cost ${view} in \`nam5\`, with the reads of pages that open; a million likes ${like}, with those of open pages.`,
     `If the page at rank k has a k-th of the first page's views and likes (Zipf), ${zipf.join(" and ")} are billed.`,
   ].join("\n\n");
 }

@@ -114,7 +114,7 @@ describe("the README's comparison", () => {
     expect(all.length).toBeGreaterThan(5);
     expect(`$${Math.max(...all).toFixed(2)}`).toBe(atOne);
     expect(readme).toContain(
-      `| ${dollars(write)} quiet; ${atOne} at one a second, later ${later}; ${atHundred} at 100 a second; likes ${dollars(write + 2 * reading)} more |`,
+      `| ${dollars(write)} quiet; ${atOne} at one a second, ${later} with a large total; ${atHundred} at 100 a second; likes ${dollars(write + 2 * reading)} more |`,
     );
     expect(readme).toMatch(new RegExp(`^\\| \`increment\\(1\\)\` on a document +\\| \\${dollars(write)} `, "m"));
   });
