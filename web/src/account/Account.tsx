@@ -28,11 +28,9 @@ export function Account({ connection }: { connection: Connection }) {
       <dialog ref={dialog} aria-labelledby="sign-in-title">
         <h2 id="sign-in-title">Sign in as an operator</h2>
         <SignInForm connection={connection} signedIn={() => dialog.current?.close()} />
-        <form method="dialog">
-          <button type="submit" class="link">
-            Cancel
-          </button>
-        </form>
+        <button type="button" class="link" onClick={() => dialog.current?.close()}>
+          Cancel
+        </button>
       </dialog>
     </div>
   );

@@ -4,16 +4,17 @@
  */
 import type { Connection } from "../firebase/connection.ts";
 import { loadFirebaseSetup } from "../firebase/firebaseSetup.ts";
+import { loadModule } from "./loadModule.ts";
 import type { Route } from "./route.ts";
 
 const views = {
-  demo: () => import("../demo/Demo.tsx").then((module) => module.Demo),
-  dashboard: () => import("../dashboard/Dashboard.tsx").then((module) => module.Dashboard),
-  counter: () => import("../dashboard/CounterPage.tsx").then((module) => module.CounterPage),
-  unknown: () => import("./NoSuchPage.tsx").then((module) => module.NoSuchPage),
+  demo: async () => (await loadModule("Demo", () => import("../demo/Demo.tsx"))).Demo,
+  dashboard: async () => (await loadModule("Dashboard", () => import("../dashboard/Dashboard.tsx"))).Dashboard,
+  counter: async () => (await loadModule("CounterPage", () => import("../dashboard/CounterPage.tsx"))).CounterPage,
+  unknown: async () => (await loadModule("NoSuchPage", () => import("./NoSuchPage.tsx"))).NoSuchPage,
 } satisfies Record<Route["view"], () => Promise<unknown>>;
 
-/** @throws TypeError without a connection */
+/** @throws Error if it cannot be fetched */
 export function loadView(view: Route["view"]) {
   return views[view]();
 }
@@ -38,8 +39,8 @@ export function connect(): Promise<Frame> {
 async function openFrame(): Promise<Frame> {
   const [setup, { openConnection }, { Account }] = await Promise.all([
     loadFirebaseSetup(),
-    import("../firebase/connection.ts"),
-    import("../account/Account.tsx"),
+    loadModule("connection", () => import("../firebase/connection.ts")),
+    loadModule("Account", () => import("../account/Account.tsx")),
   ]);
   return { connection: openConnection(setup), Account };
 }
