@@ -1,9 +1,8 @@
 /** What the page says of its own state, in a real browser: late totals, and what it cannot find. */
 import { Timestamp } from "firebase-admin/firestore";
 import { counter, incrementCounter } from "firestore-tally";
-import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { addOperator, OPERATOR } from "../../demo/operator.ts";
+import { addOperator } from "../../demo/operator.ts";
 import { admin, client } from "../../testkit/clients.ts";
 import { freezeFunctions } from "../../testkit/deployedFunctions.ts";
 import { until } from "../../testkit/until.ts";
@@ -11,7 +10,7 @@ import { TRAFFIC } from "../../web/src/traffic/demoCounters.ts";
 import { RATES } from "../../web/src/traffic/rates.ts";
 import { browserForTests, type Tab } from "./chromium.ts";
 import { cutFirestore } from "./network.ts";
-import { address, open, problemsOf, total, visit } from "./page.ts";
+import { address, open, problemsOf, signIn, total, visit } from "./page.ts";
 
 const browser = browserForTests();
 beforeAll(addOperator);
@@ -30,7 +29,8 @@ describe("functions that stand still under traffic", () => {
     onTestFinished(thaw);
     await says(visitor, /^\d+ increments of this page are stored, and not in the published total: it is \d+ s late\.$/);
     const row = operator.page.locator(`tr[data-id="${TRAFFIC}"] em`);
-    await until(async () => /Not published for|overdue by/.test((await row.textContent({ timeout: 2_000 }).catch(() => "")) ?? ""), "the row", 30_000).catch(async (e) => { await operator.page.screenshot({ path: "/tmp/shots64/debug.png" }); throw e; });
+    const lateText = async () => (await row.count()) > 0 && (await row.textContent());
+    await until(async () => /Not published for|overdue by/.test((await lateText()) || ""), "the row to say it", 60_000);
     await operator.page.locator("#late", { hasText: "1" }).waitFor();
     await operator.page.locator("#on-call code", { hasText: "npx firestore-tally doctor --project" }).waitFor();
     await operator.page.locator("#on-call a", { hasText: TRAFFIC }).first().click();
@@ -159,12 +159,4 @@ async function says(tab: Tab, text: RegExp): Promise<void> {
   await until(matches, `${text}`, 60_000).catch((error) => {
     throw new Error(`${error.message}: it says ${state}`);
   });
-}
-
-async function signIn(page: Page): Promise<void> {
-  await page.click("header >> text=Sign in");
-  await page.fill("dialog input[name=email]", OPERATOR.email);
-  await page.fill("dialog input[name=password]", OPERATOR.password);
-  await page.click("dialog button:text('Sign in')");
-  await page.locator("header", { hasText: OPERATOR.email }).waitFor();
 }

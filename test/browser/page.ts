@@ -1,5 +1,6 @@
 /** The page, as Hosting serves it, in the hands of a test. */
 import type { Page } from "playwright-core";
+import { OPERATOR } from "../../demo/operator.ts";
 import type { Browser, Tab } from "./chromium.ts";
 
 export const address = `http://${process.env.TALLY_HOSTING_HOST}/`;
@@ -15,6 +16,20 @@ export async function visit(browser: Browser, hash: string): Promise<Tab> {
 export async function open({ page }: Tab, hash: string): Promise<void> {
   await page.goto(address + hash);
   await page.waitForSelector(hash === "#/" ? "#total[data-total]" : "main[aria-busy=false]");
+}
+
+/** Signs in as an operator, from the top of the page. */
+export async function signIn(page: Page): Promise<void> {
+  await page.click("header >> text=Sign in");
+  await fillSignIn(page);
+  await page.locator("header", { hasText: OPERATOR.email }).waitFor();
+}
+
+/** Fills the open dialog. */
+export async function fillSignIn(page: Page, password = OPERATOR.password): Promise<void> {
+  await page.fill("dialog input[name=email]", OPERATOR.email);
+  await page.fill("dialog input[name=password]", password);
+  await page.click("dialog button:text('Sign in')");
 }
 
 /** WebChannel asks an image of Google's whether there is a network, which the page's policy does not allow it. */

@@ -3,10 +3,10 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { Connection } from "../firebase/connection.ts";
 import { loadAuthSession, useVisitor } from "../firebase/visitor.ts";
 import { SignInForm } from "./SignInForm.tsx";
+import { signInDialog } from "./signInDialog.ts";
 
 export function Account({ connection }: { connection: Connection }) {
   const email = useVisitor(connection)?.email;
-  const dialog = useRef<HTMLDialogElement>(null);
   const [announcement, setAnnouncement] = useState("");
   const before = useRef(email);
   useEffect(() => {
@@ -19,16 +19,16 @@ export function Account({ connection }: { connection: Connection }) {
     <div class="account">
       {email && <span title={email}>{email}</span>}
       {/* One button, which keeps the focus when its text changes. */}
-      <button type="button" class="link" onClick={email ? signOut : () => dialog.current?.showModal()}>
+      <button type="button" class="link" onClick={email ? signOut : () => signInDialog.current?.showModal()}>
         {email ? "Sign out" : "Sign in"}
       </button>
       <p class="unseen" role="status">
         {announcement}
       </p>
-      <dialog ref={dialog} aria-labelledby="sign-in-title">
+      <dialog ref={signInDialog} aria-labelledby="sign-in-title">
         <h2 id="sign-in-title">Sign in as an operator</h2>
-        <SignInForm connection={connection} signedIn={() => dialog.current?.close()} />
-        <button type="button" class="link" onClick={() => dialog.current?.close()}>
+        <SignInForm connection={connection} signedIn={() => signInDialog.current?.close()} />
+        <button type="button" class="link" onClick={() => signInDialog.current?.close()}>
           Cancel
         </button>
       </dialog>

@@ -5,8 +5,7 @@ import { loadAuthSession } from "../firebase/visitor.ts";
 
 interface SignInFormProps {
   readonly connection: Connection;
-  /** @param uid  of the account */
-  readonly signedIn: (uid: string) => void;
+  readonly signedIn: () => void;
 }
 
 export function SignInForm({ connection, signedIn }: SignInFormProps) {
@@ -18,7 +17,8 @@ export function SignInForm({ connection, signedIn }: SignInFormProps) {
     setFailure("");
     try {
       const session = await loadAuthSession(connection);
-      signedIn(await session.signIn(String(data.get("email")), String(data.get("password"))));
+      await session.signIn(String(data.get("email")), String(data.get("password")));
+      signedIn();
     } catch (error) {
       setFailure(reasonOf(error));
     }

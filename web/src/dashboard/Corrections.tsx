@@ -53,7 +53,7 @@ export function Corrections({ connection, id }: { connection: Connection; id: st
         </p>
       </div>
       {error ? (
-        <SignIn connection={connection} title="For operators only" error={error} folded retry={read} />
+        <SignIn connection={connection} title="For operators only" error={error} retry={read} />
       ) : corrections === undefined ? (
         <p class="fine">Reading…</p>
       ) : corrections.length === 0 ? (

@@ -1,5 +1,6 @@
-/** Replaces a view that could not be read: a sign-in form if the rules denied it, else the error. */
-import { SignInForm } from "../account/SignInForm.tsx";
+/** Replaces what could not be read: with a button to sign in if the rules denied it, else with the error. */
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { signInDialog } from "../account/signInDialog.ts";
 import type { Connection } from "../firebase/connection.ts";
 import { isPermissionDenied, useRetryOnSignIn, useVisitor } from "../firebase/visitor.ts";
 
@@ -9,15 +10,22 @@ export interface SignInProps {
   readonly title: string;
   /** Of the read. */
   readonly error: Error;
-  /** Whether the form is closed at first, as one part of a view. */
-  readonly folded?: boolean;
   /** Reads again. */
   readonly retry: () => void;
 }
 
-export function SignIn({ connection, title, error, folded, retry }: SignInProps) {
+export function SignIn({ connection, title, error, retry }: SignInProps) {
   const visitor = useVisitor(connection);
-  const denied = useRetryOnSignIn(connection, error, retry);
+  const section = useRef<HTMLElement>(null);
+  useRetryOnSignIn(connection, error, retry);
+  useLayoutEffect(
+    () => () => {
+      // What the operator may read replaces the button, which may have the focus.
+      if (section.current?.contains(document.activeElement))
+        document.querySelector<HTMLElement>("main")?.focus({ preventScroll: true });
+    },
+    [],
+  );
 
   if (!isPermissionDenied(error)) {
     return (
@@ -30,23 +38,16 @@ export function SignIn({ connection, title, error, folded, retry }: SignInProps)
       </section>
     );
   }
-  const signedIn = (uid: string) => {
-    denied.current = uid;
-    retry();
-    // The form, which has the focus, is replaced by what the operator may read.
-    document.querySelector<HTMLElement>("main")?.focus({ preventScroll: true });
-  };
   return (
-    <section class="state">
+    <section class="state" ref={section}>
       <h2>{title}</h2>
       <p>
         Operators are accounts with the claim <code>operator</code>.
         {visitor?.email && !visitor.isOperator && ` ${visitor.email} has no such claim.`}
       </p>
-      <details open={!folded}>
-        <summary>Sign in</summary>
-        <SignInForm connection={connection} signedIn={signedIn} />
-      </details>
+      <button type="button" onClick={() => signInDialog.current?.showModal()}>
+        Sign in
+      </button>
     </section>
   );
 }

@@ -26,8 +26,8 @@ export interface AuthSession {
   token(): Promise<string | undefined>;
   /** The user's id. Creates an anonymous user if no user is signed in. */
   ensureUser(): Promise<string>;
-  /** @returns the user's id. @throws FirebaseError if the account or its password is wrong, or there is no connection */
-  signIn(email: string, password: string): Promise<string>;
+  /** @throws FirebaseError if the account or its password is wrong, or there is no connection */
+  signIn(email: string, password: string): Promise<void>;
   signOut(): Promise<void>;
 }
 
@@ -48,8 +48,7 @@ export async function openAuthSession({ app, setup }: Connection): Promise<AuthS
       return user.uid;
     },
     async signIn(email, password) {
-      const { user } = await changeUser(() => signInWithEmailAndPassword(auth, email, password));
-      return user.uid;
+      await changeUser(() => signInWithEmailAndPassword(auth, email, password));
     },
     signOut: () => changeUser(() => signOut(auth)),
   };

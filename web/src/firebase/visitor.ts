@@ -62,14 +62,8 @@ export function isPermissionDenied(error: Error | undefined): boolean {
 /**
  * Retries a denied read when another user is signed in. After a reload that is also the case: the first read may be sent
  * before the user is restored.
- *
- * @returns the id of the user who was denied
  */
-export function useRetryOnSignIn(
-  connection: Connection,
-  error: Error | undefined,
-  retry: () => void,
-): { current: string | undefined } {
+export function useRetryOnSignIn(connection: Connection, error: Error | undefined, retry: () => void): void {
   const uid = useVisitor(connection)?.uid;
   const denied = useRef(uid);
   const isDenied = isPermissionDenied(error);
@@ -78,5 +72,4 @@ export function useRetryOnSignIn(
     denied.current = uid;
     retry();
   }, [isDenied, uid, retry]);
-  return denied;
 }
