@@ -7,7 +7,7 @@ export const OPERATOR = { email: "operator@example.com", password: "operator" };
 export async function addOperator(): Promise<void> {
   const app = initializeApp({ projectId: process.env.GCLOUD_PROJECT as string }, "operator");
   const auth = getAuth(app);
-  const { uid } = await auth.createUser(OPERATOR);
+  const { uid } = await auth.getUserByEmail(OPERATOR.email).catch(() => auth.createUser(OPERATOR));
   await auth.setCustomUserClaims(uid, { operator: true });
   await deleteApp(app);
 }

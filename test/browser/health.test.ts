@@ -47,7 +47,42 @@ describe("functions that stand still under traffic", () => {
     thaw();
     for (const tab of [visitor, operator]) await says(tab, /exact at the instant of each total/);
     await visitor.click("traffic");
+    await operator.page.click("header >> text=Sign out");
+    await operator.page.click("header >> text=Sign in");
   });
+});
+
+test("an operator on call sees late totals, waiting tasks, drift and alarms in one look, and what it costs", async () => {
+  const at = (secondsAgo: number) => Timestamp.fromMillis(Date.now() - secondsAgo * 1_000);
+  const counters = admin.collection("counters");
+  const fields = { total: 1, asOf: at(90), group: "oncall" };
+  await Promise.all([
+    counters.doc("oncall:overdue").set({ ...fields, phase: "busy", nextPollAt: at(80) }),
+    counters.doc("oncall:due").set({ ...fields, phase: "busy", asOf: at(0), nextPollAt: at(-600) }),
+    counters.doc("oncall:malformed").set({ ...fields, phase: "idle", malformedShards: ["3"] }),
+    counters.doc("oncall:slow").set({ ...fields, phase: "idle", slowSince: at(20) }),
+    counters.doc("oncall:drifted").set({ ...fields, phase: "idle", nextReconcileAt: at(-600) }),
+    counters.doc("oncall:drifted/tallyCorrections/1").set({ expected: 4, found: 1, by: 3, at: at(7_200) }),
+    counters.doc("oncall:unreconciled").set({ ...fields, phase: "idle", nextReconcileAt: at(3_600) }),
+  ]);
+  const { page } = await visit(browser, "#/dashboard?find=oncall%3A");
+  expect(await page.locator("#on-call").count()).toBe(0);
+  await signIn(page);
+  const figure = async (id: string) => {
+    const box = page.locator(`#on-call div:has(> #${id})`);
+    await box.locator(".fine").waitFor();
+    return (await box.locator("dd").allTextContents()).join(" ").replace(/\s+/g, " ");
+  };
+  expect(await figure("late")).toMatch(
+    /^1 oncall:overdue A measurement is overdue by \d+ (s|min) Run npx firestore-tally/,
+  );
+  expect(await figure("waiting")).toMatch(/^2 1 overdue, by \d+ (s|min) at most/);
+  expect(await figure("drift")).toMatch(/^1 oncall:drifted \+3 added 2 h ago/);
+  expect(await figure("alarms")).toContain("oncall:malformed a shard is left out of the total");
+  expect(await figure("alarms")).toContain("oncall:slow its sum is slow");
+  expect(await figure("alarms")).toContain("oncall:unreconciled a reconcile is overdue");
+  // 2 polled, 5 that are not, the slow one, and 2 with a reconcile and their corrections.
+  await page.getByText("12 reads for each look").waitFor();
 });
 
 describe("a counter", () => {
