@@ -13,6 +13,8 @@ import { cutFirestore } from "./network.ts";
 import { address, open, problemsOf, signIn, total, visit } from "./page.ts";
 
 const browser = browserForTests();
+/** The tabs of a browser have one user. */
+const operators = browserForTests();
 beforeAll(addOperator);
 
 describe("functions that stand still under traffic", () => {
@@ -21,7 +23,7 @@ describe("functions that stand still under traffic", () => {
     await visitor.page.locator("#per-second").fill(String(RATES.indexOf(8)));
     await visitor.click("traffic");
     await until(async () => /exact/.test(await stateOf(visitor)), "totals");
-    const operator = await visit(browser, "#/dashboard");
+    const operator = await visit(operators, "#/dashboard");
     await signIn(operator.page);
     await operator.page.locator("#late", { hasText: "0" }).waitFor();
 
@@ -65,7 +67,7 @@ test("an operator on call sees late totals, waiting tasks, drift and alarms in o
     counters.doc("oncall:drifted/tallyCorrections/1").set({ expected: 4, found: 1, by: 3, at: at(7_200) }),
     counters.doc("oncall:unreconciled").set({ ...fields, phase: "idle", nextReconcileAt: at(3_600) }),
   ]);
-  const { page } = await visit(browser, "#/dashboard?find=oncall%3A");
+  const { page } = await visit(operators, "#/dashboard?find=oncall%3A");
   expect(await page.locator("#on-call").count()).toBe(0);
   await signIn(page);
   const figure = async (id: string) => {
