@@ -26,6 +26,15 @@ export function countInvocations(): { all: number; aggregate: number } {
   return { all: count('[^"]*'), aggregate: count('[^"]*aggregate') };
 }
 
+/** Stops the processes of the functions, with `--as hosted`: they answer nothing until they go on. @returns lets them go on */
+export function freezeFunctions(): () => void {
+  const signal = (name: NodeJS.Signals) => {
+    for (const pid of (process.env.TALLY_FUNCTIONS_PIDS as string).split(",")) process.kill(Number(pid), name);
+  };
+  signal("SIGSTOP");
+  return () => signal("SIGCONT");
+}
+
 /** Log lines of the functions with a message, as structured data. */
 export function logged(message: string): Record<string, unknown>[] {
   return emulatorsLog()

@@ -40,9 +40,33 @@ function subsetFonts(): Plugin {
   };
 }
 
+/** Writes into the page which files each module of the page has that is loaded later, as `src/page/loadModule.ts` reads it. */
+function listLaterFiles(): Plugin {
+  return {
+    name: "list-later-files",
+    apply: "build",
+    transformIndexHtml(_, { bundle = {} }) {
+      const filesOf = (file: string, found = new Set<string>()): Set<string> => {
+        const chunk = bundle[file];
+        if (chunk?.type !== "chunk" || found.has(`/${file}`)) return found;
+        found.add(`/${file}`);
+        for (const style of chunk.viteMetadata?.importedCss ?? []) found.add(`/${style}`);
+        for (const imported of chunk.imports) filesOf(imported, found);
+        return found;
+      };
+      const later = Object.values(bundle).flatMap((file) => {
+        const [, name] = /\/web\/src\/.*?([^/]+)\.tsx?$/.exec((file.type === "chunk" && file.facadeModuleId) || "") ?? [];
+        return name && file.type === "chunk" && file.isDynamicEntry ? [[name, [...filesOf(file.fileName)]]] : [];
+      });
+      const children = JSON.stringify(Object.fromEntries(later));
+      return [{ tag: "script", attrs: { type: "application/json", id: "later" }, children, injectTo: "head" }];
+    },
+  };
+}
+
 export default defineConfig({
   root: fileURLToPath(new URL(".", import.meta.url)),
-  plugins: [subsetFonts()],
+  plugins: [subsetFonts(), listLaterFiles()],
   worker: { format: "es" },
   resolve: {
     // The regular expressions of Firestore pipelines, 40 kB of 140: the page uses no pipelines.

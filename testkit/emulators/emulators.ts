@@ -76,7 +76,7 @@ export async function startEmulators(options: EmulatorOptions): Promise<Emulator
     const hosted = isHosted ? await hostFunctions(options.hosts ?? 1, params, env, folder) : undefined;
     return {
       addresses,
-      env,
+      env: { ...env, ...(hosted && { TALLY_FUNCTIONS_PIDS: hosted.pids.join() }) },
       stop: () => Promise.all([firebase.stop(), hosted?.stop()]).then(remove, remove),
     };
   } catch (error) {

@@ -33,7 +33,7 @@ export async function hostFunctions(
   params: Record<string, string>,
   env: Record<string, string>,
   folder: string,
-): Promise<{ stop(): Promise<void> }> {
+): Promise<{ readonly pids: readonly number[]; stop(): Promise<void> }> {
   const ports = new Map<string, number>();
   const router = await startRouter(portOf(env.TALLY_FUNCTIONS_HOST), ports);
   const tasks = await startTasks(portOf(env.CLOUD_TASKS_EMULATOR_HOST));
@@ -65,7 +65,7 @@ export async function hostFunctions(
     await stop();
     throw error;
   }
-  return { stop };
+  return { pids: hosts.flatMap(({ pid }) => pid ?? []), stop };
 }
 
 const portOf = (address = "") => Number(address.split(":")[1]);
@@ -90,7 +90,7 @@ async function startRouter(port: number, ports: ReadonlyMap<string, number>): Pr
 const agent = new Agent({ keepAlive: true });
 
 /** Starts the emulator of Cloud Tasks, which firebase-tools starts only with its Functions emulator. */
-async function startTasks(port: number): Promise<{ stop(): Promise<void> }> {
+async function startTasks(port: number): Promise<{ readonly pids: readonly number[]; stop(): Promise<void> }> {
   const { TasksEmulator } = createRequire(import.meta.url)("firebase-tools/lib/emulator/tasksEmulator.js");
   const tasks = new TasksEmulator({ host: "127.0.0.1", port });
   await tasks.start();

@@ -2,47 +2,53 @@
 import "./style.css";
 import { type ComponentType, render } from "preact";
 import { useEffect, useErrorBoundary, useRef, useState } from "preact/hooks";
-import type { Connection } from "./firebase/connection.ts";
-import { loadFirebaseSetup } from "./firebase/firebaseSetup.ts";
 import { useOnline } from "./page/browserState.ts";
+import { Failure } from "./page/Failure.tsx";
+import { connect, type Frame, loadView, preloadViews } from "./page/loading.ts";
 import { type Route, useRoute } from "./page/route.ts";
 
-const views = {
-  demo: () => import("./demo/Demo.tsx").then((module) => module.Demo),
-  dashboard: () => import("./dashboard/Dashboard.tsx").then((module) => module.Dashboard),
-  counter: () => import("./dashboard/CounterPage.tsx").then((module) => module.CounterPage),
-} satisfies Record<Route["view"], () => Promise<unknown>>;
+interface Shown {
+  readonly view: Route["view"];
+  readonly View: ComponentType<{ connection: Frame["connection"]; id: string; query: Route }>;
+}
 
-type View = ComponentType<{ connection: Connection; id: string; query: Route }>;
-
-const connected = Promise.all([loadFirebaseSetup(), import("./firebase/connection.ts")]).then(
-  ([setup, { openConnection }]) => openConnection(setup),
-);
-// The page shows the error when it renders.
-connected.catch(() => {});
+const TITLES = { demo: "Tally", dashboard: "Counters – Tally", unknown: "No such page – Tally" };
 
 function Page() {
-  const [route, visit] = useRoute();
+  const route = useRoute();
   const online = useOnline();
   const id = route.view === "counter" ? route.id : "";
-  const [shown, setShown] = useState<{ view: Route["view"]; View: View; connection: Connection } | undefined>();
-  const [error, setError] = useState<Error | undefined>();
+  const [frame, setFrame] = useState<Frame>();
+  const [shown, setShown] = useState<Shown>();
+  const [error, setError] = useState<Error>();
+  const [attempt, setAttempt] = useState(0);
   useErrorBoundary(setError);
   const main = useRef<HTMLElement>(null);
   const isFirst = useRef(true);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each attempt loads again.
   useEffect(() => {
     let isCurrent = true;
     setError(undefined);
-    Promise.all([views[route.view](), connected]).then(
-      ([View, connection]) => isCurrent && setShown({ view: route.view, View: View as View, connection }),
+    Promise.all([loadView(route.view), connect()]).then(
+      ([View, frame]) => {
+        if (!isCurrent) return;
+        setFrame(frame);
+        setShown({ view: route.view, View: View as Shown["View"] });
+        preloadViews();
+      },
       (reason) => isCurrent && setError(reason),
     );
     return () => {
       isCurrent = false;
     };
-  }, [route.view]);
+  }, [route.view, attempt]);
+  const hasFailed = useRef(false);
+  hasFailed.current = !!error;
   useEffect(() => {
-    document.title = { demo: "Tally", dashboard: "Counters – Tally", counter: `${id} – Tally` }[route.view];
+    if (online && hasFailed.current) setAttempt((before) => before + 1);
+  }, [online]);
+  useEffect(() => {
+    document.title = route.view === "counter" ? `${id} – Tally` : TITLES[route.view];
     // Keyboard users continue in the new view.
     if (!isFirst.current) {
       main.current?.focus({ preventScroll: true });
@@ -52,7 +58,8 @@ function Page() {
   }, [route.view, id]);
 
   const isDemo = route.view === "demo";
-  const ready = shown?.view === route.view ? shown : undefined;
+  const isDashboard = route.view === "dashboard";
+  const ready = shown?.view === route.view && frame ? { ...shown, ...frame } : undefined;
   return (
     <>
       <button type="button" class="skip" onClick={() => main.current?.focus()}>
@@ -69,45 +76,25 @@ function Page() {
           <a href="#/" aria-current={isDemo && "page"}>
             Demo
           </a>
-          <a href="#/dashboard" aria-current={route.view === "dashboard" ? "page" : !isDemo}>
+          <a href="#/dashboard" aria-current={isDashboard ? "page" : route.view === "counter"}>
             Dashboard
           </a>
         </nav>
+        {frame && <frame.Account connection={frame.connection} />}
       </header>
       <p class="notice" role="status">
         {!online && "Offline. Increments are kept while this tab is open, and sent when you are online again."}
       </p>
       <main id="main" tabIndex={-1} ref={main} class={route.view} aria-busy={!ready && !error}>
         {error ? (
-          <Failure error={error} />
+          <Failure error={error} online={online} retry={() => setAttempt(attempt + 1)} />
         ) : ready ? (
-          <ready.View
-            connection={ready.connection}
-            id={id}
-            query={route}
-            key={route.view === "dashboard" ? visit : id}
-          />
+          <ready.View connection={ready.connection} id={id} query={route} key={id} />
         ) : (
-          <Empty />
+          <h1 class="unseen">Connecting</h1>
         )}
       </main>
     </>
-  );
-}
-
-function Empty() {
-  return <h1 class="unseen">Connecting</h1>;
-}
-
-function Failure({ error }: { error: Error }) {
-  return (
-    <section class="state">
-      <h1>The page could not be loaded</h1>
-      <p>{error.message}</p>
-      <button type="button" onClick={() => location.reload()}>
-        Try again
-      </button>
-    </section>
   );
 }
 

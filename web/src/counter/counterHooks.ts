@@ -2,6 +2,7 @@
 import { type CounterRef, type CounterSnapshot, onCounter } from "firestore-tally";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Connection } from "../firebase/connection.ts";
+import { learnServerTime } from "../page/serverTime.ts";
 import { listShards, type ShardListing } from "./listShards.ts";
 import { type AllRegions, onPublished, type Published } from "./published.ts";
 import { EMPTY_LOG, logPublish, type PublishLog } from "./publishLog.ts";
@@ -36,6 +37,8 @@ export interface PublishedCounter extends Watched<PublishLog> {
   readonly fromCache: boolean;
   /** Whether the server says that the counter has no total. */
   readonly isNew: boolean;
+  /** Whether it says that there is no document. */
+  readonly isMissing: boolean;
 }
 
 /** @param published  called on each publish that the page sees */
@@ -51,6 +54,7 @@ export function usePublishLog(
     error: undefined,
     fromCache: false,
     isNew: false,
+    isMissing: false,
   });
   const onPublish = useRef(published);
   onPublish.current = published;
@@ -59,7 +63,9 @@ export function usePublishLog(
     return onPublished(
       connection,
       id,
-      (next, regions, fromCache) => {
+      (next, regions, document) => {
+        const { fromCache } = document.metadata;
+        if (!fromCache) learnServerTime(connection.db, [document]);
         if (next) onPublish.current?.(next);
         setState(({ value = EMPTY_LOG }) => ({
           value: next ? logPublish(value, next) : value,
@@ -67,6 +73,7 @@ export function usePublishLog(
           error: undefined,
           fromCache,
           isNew: !next && !fromCache,
+          isMissing: !document.exists() && !fromCache,
         }));
       },
       (error) => setState((state) => ({ ...state, error })),

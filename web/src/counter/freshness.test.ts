@@ -24,3 +24,23 @@ test.each([3_600_000, -3_600_000])("a clock that is wrong by %s ms does not matt
   log.published(101_000, 101_010 + wrong);
   expect(log.get()?.median).toBe(910);
 });
+
+test("increments that are acknowledged after the last total are late, until a total arrives or the page is hidden", () => {
+  const log = new FreshnessLog();
+  log.published(1_000, 1_000);
+  log.acknowledged([1_100]);
+  expect(log.late).toBeUndefined();
+  log.acknowledged([4_000, 5_000]);
+  expect(log.late).toEqual({ since: 4_000, count: 2 });
+  log.published(4_500, 6_000);
+  expect(log.late).toBeUndefined();
+  log.acknowledged([9_000]);
+  log.pause();
+  expect(log.late).toBeUndefined();
+});
+
+test("without any total, every acknowledged increment is late", () => {
+  const log = new FreshnessLog();
+  log.acknowledged([1_000]);
+  expect(log.late).toEqual({ since: 1_000, count: 1 });
+});

@@ -17,12 +17,17 @@ export interface Freshness {
 /** Older samples are dropped. */
 const RECENT_MS = 15_000;
 
+/** An increment that is acknowledged this soon after the arrival of a total may be in it. */
+const SETTLE_MS = 2_000;
+
 /** Times are milliseconds by the browser's clock, except `asOf`. */
 export class FreshnessLog {
   #waiting: number[] = [];
   #samples: { readonly at: number; readonly age: number }[] = [];
   /** The least lead of the server's clock. */
   #serverLead = Number.NEGATIVE_INFINITY;
+  /** When the last total arrived. */
+  #seenAt = Number.NEGATIVE_INFINITY;
 
   acknowledged(at: readonly number[]): void {
     this.#waiting.push(...at);
@@ -30,6 +35,7 @@ export class FreshnessLog {
 
   published(asOf: number, seenAt: number): void {
     this.#serverLead = Math.max(this.#serverLead, asOf - seenAt);
+    this.#seenAt = seenAt;
     const until = asOf - this.#serverLead;
     const isIncluded = (at: number) => at <= until;
     const included = this.#waiting.filter(isIncluded).map((at) => ({ at: seenAt, age: seenAt - at }));
@@ -41,6 +47,15 @@ export class FreshnessLog {
   /** Forgets waiting increments: a hidden page receives no totals. */
   pause(): void {
     this.#waiting = [];
+  }
+
+  /**
+   * The acknowledged increments that no total includes, though they are older than the last one by more than its way to the page takes:
+   * since when, and how many. `undefined` if there are none.
+   */
+  get late(): { readonly since: number; readonly count: number } | undefined {
+    const later = this.#waiting.filter((at) => at > this.#seenAt + SETTLE_MS);
+    return later.length > 0 ? { since: Math.min(...later), count: later.length } : undefined;
   }
 
   /** @returns `undefined` until a total includes an increment of this browser */

@@ -19,6 +19,9 @@ const published = (asOf: number, changes: Partial<Published> = {}): Published =>
   malformedShards: [],
   windows: null,
   isIdle: false,
+  nextPollAt: undefined,
+  isOpen: false,
+  isCollection: false,
   ...changes,
   asOf,
 });

@@ -29,6 +29,12 @@ export interface Published {
   readonly windows: CounterWindows<Timestamp> | null;
   /** Whether its next write is published at once. */
   readonly isIdle: boolean;
+  /** When it is measured next; `undefined` if the next write causes that. */
+  readonly nextPollAt: number | undefined;
+  /** Whether clients may write the document. */
+  readonly isOpen: boolean;
+  /** Whether it counts the documents of a collection, and not its shards. */
+  readonly isCollection: boolean;
 }
 
 /** What all regions have counted, as far as this one has heard. */
@@ -69,6 +75,9 @@ export function parsePublished(document: DocumentSnapshot): Published | undefine
     malformedShards: document.get("malformedShards") ?? [],
     windows: document.get("windows") ?? null,
     isIdle: (document.get("phase") ?? "idle") === "idle",
+    nextPollAt: document.get("nextPollAt")?.toMillis(),
+    isOpen: direct?.open === true,
+    isCollection: typeof document.get("countedCollection") === "string",
   };
 }
 
@@ -102,13 +111,13 @@ function parseRegions(document: DocumentSnapshot): AllRegions | undefined {
 export function onPublished(
   { db }: Connection,
   id: string,
-  next: (published: Published | undefined, regions: AllRegions | undefined, fromCache: boolean) => void,
+  next: (published: Published | undefined, regions: AllRegions | undefined, document: DocumentSnapshot) => void,
   error: (error: Error) => void,
 ): () => void {
   return onSnapshot(
     doc(db, "counters", id),
     { includeMetadataChanges: true },
-    (document) => next(parsePublished(document), parseRegions(document), document.metadata.fromCache),
+    (document) => next(parsePublished(document), parseRegions(document), document),
     error,
   );
 }

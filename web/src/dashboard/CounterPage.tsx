@@ -3,15 +3,17 @@ import "uplot/dist/uPlot.min.css";
 import { useState } from "preact/hooks";
 import { WINDOW_NAMES, WINDOW_TITLES, windowTotals } from "../../../core/src/index.ts";
 import { NOT_ANSWERING, type PublishedCounter, usePublishLog, useShardActivity } from "../counter/counterHooks.ts";
+import { describeLateness, type Lateness } from "../counter/health.ts";
 import { EMPTY_LOG } from "../counter/publishLog.ts";
 import { rateNow } from "../counter/rate.ts";
 import { ShardStrip } from "../counter/ShardStrip.tsx";
 import { Ticker } from "../counter/Ticker.tsx";
+import { useHealth } from "../counter/useHealth.ts";
 import type { Connection } from "../firebase/connection.ts";
 import { useVisible } from "../page/browserState.ts";
 import { formatAge, formatRate, formatTotal, formatWhole } from "../page/format.ts";
+import { Run } from "../page/Run.tsx";
 import { useNow } from "../page/useNow.ts";
-import { Account } from "./Account.tsx";
 import { Corrections } from "./Corrections.tsx";
 import { History } from "./History.tsx";
 import { Regions } from "./Regions.tsx";
@@ -31,6 +33,7 @@ function Counter({ connection, id, retry }: { connection: Connection; id: string
   const last = counter.isNew ? undefined : counter.value?.last;
   const shards = useShardActivity(connection, id, showsShards && visible ? last?.publishedAt : undefined);
   const now = useNow(1_000);
+  const { lateness, hasShard } = useHealth(connection, id, last, visible, now);
   const { regions } = counter;
   const windows = (regions ?? last) && windowTotals((regions ?? last)?.windows, now);
 
@@ -39,20 +42,39 @@ function Counter({ connection, id, retry }: { connection: Connection; id: string
       <SignIn connection={connection} title="This counter is for operators only" error={counter.error} retry={retry} />
     );
   }
+  const heading = (
+    <div class="heading">
+      <p class="fine">
+        <a href="#/dashboard">Counters</a>
+      </p>
+      <h1 class="id">{id}</h1>
+    </div>
+  );
+  if (counter.isMissing && hasShard === false) {
+    return (
+      <>
+        {heading}
+        <section class="state">
+          <h2>No such counter</h2>
+          <p>Nothing was counted under this id. The page shows the counter as soon as something is.</p>
+        </section>
+      </>
+    );
+  }
   return (
     <>
-      <div class="heading">
-        <p class="fine">
-          <a href="#/dashboard">Counters</a>
-        </p>
-        <h1 class="id">{id}</h1>
-        <Account connection={connection} />
-      </div>
+      {heading}
       <p class="count smaller">
         <Ticker id="total" value={regions?.total ?? last?.total} />
       </p>
-      <p class="fine" role="status">
-        {describeState(counter)}
+      <p class={lateness ? "warning" : "fine"} id="state" role="status">
+        {describeState(counter, lateness, now)}
+        {lateness && (
+          <>
+            {" "}
+            <Run setup={connection.setup} command="inspect" id={id} />, then <code>doctor</code>.
+          </>
+        )}
       </p>
       <dl class="figures">
         <div>
@@ -126,10 +148,16 @@ function Counter({ connection, id, retry }: { connection: Connection; id: string
   );
 }
 
-function describeState({ value, regions, isNew, fromCache }: PublishedCounter): string {
+function describeState(
+  { value, regions, isNew, fromCache }: PublishedCounter,
+  lateness: Lateness | undefined,
+  now: number,
+): string {
   if (fromCache) return NOT_ANSWERING;
+  if (lateness) return `${describeLateness(lateness, now)}.`;
   if (isNew) return regions ? "Nothing was counted in this region yet." : "This counter has no total yet.";
-  return value?.last ? "The latest total." : "Connecting to Firestore…";
+  if (!value?.last) return "Connecting to Firestore…";
+  return value.last.isOpen ? "One document: each increment is in the total at once." : "The latest total.";
 }
 
 const LONGER = WINDOW_NAMES.slice(1);

@@ -1,21 +1,22 @@
 /** The counters of the project, live: the largest, those with the most writes, or those that a search finds. */
-import type { DocumentSnapshot } from "firebase/firestore";
-import { useEffect, useMemo, useState } from "preact/hooks";
-import { type CounterWindowName, WINDOW_TITLES, windowTotals } from "../../../core/src/index.ts";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { WINDOW_TITLES } from "../../../core/src/index.ts";
 import { PRICES } from "../../../costs/src/index.ts";
 import { NOT_ANSWERING } from "../counter/counterHooks.ts";
+import { latenessOf } from "../counter/health.ts";
 import type { Published } from "../counter/published.ts";
-import { type Point, rateNow } from "../counter/rate.ts";
 import type { Connection } from "../firebase/connection.ts";
+import { useVisitor } from "../firebase/visitor.ts";
 import { useVisible } from "../page/browserState.ts";
-import { formatAge, formatDollars, formatRate, formatTotal, formatWhole } from "../page/format.ts";
-import { counterAddress, type ListingQuery, ORDERS, type Order, saveQuery, windowOf } from "../page/route.ts";
+import { formatDollars, formatWhole } from "../page/format.ts";
+import { dashboardAddress, type ListingQuery, ORDERS, type Order, windowOf } from "../page/route.ts";
 import { useNow } from "../page/useNow.ts";
-import { Account } from "./Account.tsx";
+import { CounterTable } from "./CounterTable.tsx";
 import { listingOf } from "./listing.ts";
+import { OnCall } from "./OnCall.tsx";
 import { SignIn } from "./SignIn.tsx";
-import { sparklinePoints } from "./sparkline.ts";
-import { PAGE_SIZE, useListing } from "./useListing.ts";
+import { useListing } from "./useListing.ts";
+import { useOnCall } from "./useOnCall.ts";
 
 const NAMES: Record<Order, string> = {
   total: "Top",
@@ -24,36 +25,46 @@ const NAMES: Record<Order, string> = {
   id: "By id",
 };
 
-/** A rate that was published longer ago is outdated. */
-const STALE_MS = 60_000;
-
 /** The delay after the last typed letter: each query costs reads. */
 const SEARCH_DELAY_MS = 300;
 
-/** @param query  the initial query */
+/** @param query  of the address, which a change of the list replaces */
 export function Dashboard({ connection, query }: { connection: Connection; query: ListingQuery }) {
+  const { search, order, after } = query;
   const visible = useVisible();
-  const [text, setText] = useState(query.search);
-  const [search, setSearch] = useState(query.search);
-  const [order, setOrder] = useState(query.order);
-  const [pages, setPages] = useState<readonly DocumentSnapshot[]>([]);
+  const [text, setText] = useState(search);
   const [attempt, setAttempt] = useState(0);
+  const [lookReads, setLookReads] = useState(0);
+  // What is typed while the address changes is not replaced by what was typed before.
+  const sent = useRef(search);
   useEffect(() => {
-    if (text === search) return;
+    if (search !== sent.current) setText(search);
+    sent.current = search;
+  }, [search]);
+  useEffect(() => {
+    if (text === sent.current) return;
     const timer = setTimeout(() => {
-      setSearch(text);
-      setPages([]);
+      sent.current = text;
+      location.replace(dashboardAddress({ search: text, order, after: "" }));
     }, SEARCH_DELAY_MS);
     return () => clearTimeout(timer);
-  }, [text, search]);
-  useEffect(() => saveQuery({ search, order }), [search, order]);
+  }, [text, order]);
   const listing = useMemo(() => ({ ...listingOf({ search, order }), attempt }), [search, order, attempt]);
-  const listed = useListing(connection, listing, pages.at(-1), visible);
+  const { counters, end, reads, fromCache, hasNoStart, error, recentRates } = useListing(
+    connection,
+    listing,
+    after,
+    visible,
+  );
+  const isOperator = useVisitor(connection)?.isOperator ?? false;
+  const onCall = useOnCall(connection, isOperator && visible, counters, (reads) =>
+    setLookReads((before) => before + reads),
+  );
   const now = useNow(1_000);
-  const { counters, end, reads, fromCache, error } = listed;
   const window = windowOf(listing.order) ?? "day";
   // Until the next page has come, `end` is still that of the page before.
-  const hasNext = end !== undefined && end !== pages.at(-1);
+  const next = end === after ? undefined : end;
+  const allReads = reads + lookReads;
 
   return (
     <>
@@ -62,10 +73,10 @@ export function Dashboard({ connection, query }: { connection: Connection; query
         <p class="fine" id="watching">
           Watching costs 1 read per counter shown and 1 per new total. It pauses while the tab is hidden.
           <br />
-          <b id="reads">{formatWhole(reads)}</b> reads so far, {formatDollars(reads * PRICES.nam5.read)} in nam5.
+          <b id="reads">{formatWhole(allReads)}</b> reads so far, {formatDollars(allReads * PRICES.nam5.read)} in nam5.
         </p>
-        <Account connection={connection} />
       </div>
+      {isOperator && <OnCall connection={connection} {...onCall} now={now} />}
       <search class="filter">
         <label>
           <span>Find</span>
@@ -90,10 +101,7 @@ export function Dashboard({ connection, query }: { connection: Connection; query
                 value={one}
                 checked={listing.order === one}
                 disabled={listing.prefix === undefined ? !listing.group && !!windowOf(one) : one !== "id"}
-                onChange={() => {
-                  setOrder(one);
-                  setPages([]);
-                }}
+                onChange={() => location.replace(dashboardAddress({ search, order: one, after: "" }))}
               />
               <span>{NAMES[one]}</span>
             </label>
@@ -112,56 +120,26 @@ export function Dashboard({ connection, query }: { connection: Connection; query
         />
       ) : (
         <>
-          <table class="counters" aria-busy={counters === undefined}>
-            <caption class="unseen">Counters, {NAMES[listing.order]}</caption>
-            <thead>
-              <tr>
-                <th scope="col">Counter</th>
-                <th scope="col" class="number">
-                  Total
-                </th>
-                <th scope="col" class="number">
-                  {NAMES[window]}
-                </th>
-                <th scope="col" class="number">
-                  Writes per second
-                </th>
-                <th scope="col" class="number">
-                  Shards
-                </th>
-                <th scope="col" class="number">
-                  Changed
-                </th>
-                <th scope="col" class="line">
-                  Rate, 1 minute
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {counters?.map((counter, place) => (
-                <Row
-                  // biome-ignore lint/suspicious/noArrayIndexKey: when the order changes, rows change their text and do not move.
-                  key={place}
-                  counter={counter}
-                  window={window}
-                  now={now}
-                  rates={listed.recentRates.get(counter.id) ?? []}
-                />
-              ))}
-              {!counters && [1, 2, 3, 4, 5, 6].map((row) => <Placeholder key={row} />)}
-            </tbody>
-          </table>
-          {counters?.length === 0 && <NoCounters search={search} order={listing.order} />}
+          <CounterTable
+            counters={counters}
+            recentRates={recentRates}
+            caption={`Counters, ${NAMES[listing.order]}`}
+            window={window}
+            windowName={NAMES[window]}
+            latenessOf={(counter) => onCall.report?.late.get(counter.id) ?? latenessOf(counter, [], now)}
+            now={now}
+          />
+          {counters?.length === 0 && <NoCounters query={{ ...query, order: listing.order }} hasNoStart={hasNoStart} />}
           {/* Hidden while the table still grows. */}
-          <div class="pages" hidden={!fromCache && !end && pages.length === 0}>
+          <div class="pages" hidden={!fromCache && !end && !after}>
             <p class="fine" role="status">
-              {fromCache ? NOT_ANSWERING : counters && positionsOf(pages.length * PAGE_SIZE, counters.length)}
+              {fromCache ? NOT_ANSWERING : counters && describePage(counters, after)}
             </p>
             {/* Not `disabled`, which takes the focus of keyboard users away. */}
-            <button type="button" aria-disabled={pages.length === 0} onClick={() => setPages(pages.slice(0, -1))}>
-              Back
+            <button type="button" aria-disabled={!after} onClick={() => after && visit({ search, order, after: "" })}>
+              First page
             </button>
-            <button type="button" aria-disabled={!hasNext} onClick={() => hasNext && setPages([...pages, end])}>
+            <button type="button" aria-disabled={!next} onClick={() => next && visit({ search, order, after: next })}>
               Next
             </button>
           </div>
@@ -171,67 +149,30 @@ export function Dashboard({ connection, query }: { connection: Connection; query
   );
 }
 
-interface RowProps {
-  readonly counter: Published;
-  readonly window: CounterWindowName;
-  readonly now: number;
-  readonly rates: readonly Point[];
+/** Adds an entry to the browser's history, so that going back leads to the page before. */
+function visit(query: ListingQuery): void {
+  location.hash = dashboardAddress(query);
 }
 
-function Row({ counter, window, now, rates }: RowProps) {
-  const { id, total, shardCount, asOf, malformedShards, windows } = counter;
-  const line = sparklinePoints(rates, now);
-  return (
-    <tr data-id={id}>
-      <th scope="row">
-        <a href={counterAddress(id)}>
-          <bdi>{id}</bdi>
-        </a>
-        {malformedShards.length > 0 && <em> {malformedShards.length} left out</em>}
-      </th>
-      <td class="number total" data-total={total}>
-        {formatTotal(total)}
-      </td>
-      <td class="number" data-label={NAMES[window].toLowerCase()}>
-        {formatTotal(windowTotals(windows, now)[window])}
-      </td>
-      <td class={`number ${now - asOf > STALE_MS ? "stale" : ""}`} data-label="writes/s">
-        {formatRate(rateNow(counter, now))}
-      </td>
-      <td class="number" data-label={shardCount === 1 ? "shard" : "shards"}>
-        {formatWhole(shardCount)}
-      </td>
-      <td class="number">{formatAge(now - asOf)} ago</td>
-      <td class="line">
-        <svg class="spark" viewBox="0 0 100 20" preserveAspectRatio="none" aria-hidden="true">
-          {line && <polyline points={line} />}
-        </svg>
-      </td>
-    </tr>
-  );
+/** Totals change, so a page knows its beginning and not its place. */
+function describePage(counters: readonly Published[], after: string): string {
+  const number = counters.length === 1 ? "1 counter" : `${formatWhole(counters.length)} counters`;
+  return after ? `${number} after ${after}` : `The first ${number}`;
 }
 
-function positionsOf(before: number, shown: number): string {
-  return shown > 0 ? `${formatWhole(before + 1)} to ${formatWhole(before + shown)}` : "";
-}
-
-function Placeholder() {
-  return (
-    <tr class="placeholder">
-      <td>
-        <i />
-      </td>
-      {[0, 1, 2, 3, 4].map((cell) => (
-        <td key={cell} class="number">
-          <i />
-        </td>
-      ))}
-      <td class="line" />
-    </tr>
-  );
-}
-
-function NoCounters({ search, order }: ListingQuery) {
+function NoCounters({ query: { search, order, after }, hasNoStart }: { query: ListingQuery; hasNoStart: boolean }) {
+  if (after) {
+    return (
+      <section class="state">
+        <h2>{hasNoStart ? "This page cannot be found" : "No further counters"}</h2>
+        <p>
+          {hasNoStart
+            ? `It begins after ${after}, which does not exist, or has no place in this order.`
+            : `None comes after ${after} now.`}
+        </p>
+      </section>
+    );
+  }
   return (
     <section class="state">
       <h2>{search ? `No counter for “${search}”` : "No counters yet"}</h2>

@@ -1,7 +1,7 @@
 /** Replaces a view that could not be read: a sign-in form if the rules denied it, else the error. */
-import { useId, useState } from "preact/hooks";
+import { SignInForm } from "../account/SignInForm.tsx";
 import type { Connection } from "../firebase/connection.ts";
-import { isPermissionDenied, loadAuthSession, useRetryOnSignIn, useVisitor } from "../firebase/visitor.ts";
+import { isPermissionDenied, useRetryOnSignIn, useVisitor } from "../firebase/visitor.ts";
 
 export interface SignInProps {
   readonly connection: Connection;
@@ -18,8 +18,6 @@ export interface SignInProps {
 export function SignIn({ connection, title, error, folded, retry }: SignInProps) {
   const visitor = useVisitor(connection);
   const denied = useRetryOnSignIn(connection, error, retry);
-  const [failure, setFailure] = useState("");
-  const id = useId();
 
   if (!isPermissionDenied(error)) {
     return (
@@ -32,20 +30,14 @@ export function SignIn({ connection, title, error, folded, retry }: SignInProps)
       </section>
     );
   }
-  const submit = async (event: SubmitEvent) => {
-    event.preventDefault();
-    const data = new FormData(event.currentTarget as HTMLFormElement);
-    setFailure("");
-    try {
-      const session = await loadAuthSession(connection);
-      denied.current = await session.signIn(String(data.get("email")), String(data.get("password")));
-      retry();
-    } catch (error) {
-      setFailure(reasonOf(error));
-    }
+  const signedIn = (uid: string) => {
+    denied.current = uid;
+    retry();
+    // The form, which has the focus, is replaced by what the operator may read.
+    document.querySelector<HTMLElement>("main")?.focus({ preventScroll: true });
   };
   return (
-    <section class="state sign-in">
+    <section class="state">
       <h2>{title}</h2>
       <p>
         Operators are accounts with the claim <code>operator</code>.
@@ -53,31 +45,8 @@ export function SignIn({ connection, title, error, folded, retry }: SignInProps)
       </p>
       <details open={!folded}>
         <summary>Sign in</summary>
-        <form onSubmit={submit}>
-          <label htmlFor={`${id}email`}>Email</label>
-          <input id={`${id}email`} name="email" type="email" autocomplete="username" required />
-          <label htmlFor={`${id}password`}>Password</label>
-          <input id={`${id}password`} name="password" type="password" autocomplete="current-password" required />
-          <button type="submit">Sign in</button>
-          <p class="fine" role="alert">
-            {failure}
-          </p>
-        </form>
+        <SignInForm connection={connection} signedIn={signedIn} />
       </details>
     </section>
   );
-}
-
-/** https://firebase.google.com/docs/auth/admin/errors. Most of them are merged: they would reveal which accounts exist. */
-function reasonOf(error: unknown): string {
-  switch ((error as { code?: string }).code) {
-    case "auth/network-request-failed":
-      return "No connection. Check it, then try again.";
-    case "auth/too-many-requests":
-      return "Too many attempts. Wait some minutes, then try again.";
-    case "auth/operation-not-allowed":
-      return "Sign-in by email is not enabled: enable it in the Firebase console.";
-    default:
-      return "Unknown account or wrong password.";
-  }
 }

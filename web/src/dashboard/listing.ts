@@ -14,7 +14,7 @@ export interface Listing {
   readonly order: Order;
 }
 
-export function listingOf({ search, order }: ListingQuery): Listing {
+export function listingOf({ search, order }: Omit<ListingQuery, "after">): Listing {
   const text = search.trim();
   if (text === "") return { order: windowOf(order) ? "total" : order };
   if (/^[^:]+:$/.test(text)) return { group: text.slice(0, -1), order };

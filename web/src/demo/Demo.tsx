@@ -11,17 +11,20 @@ import {
   useTotal,
 } from "../counter/counterHooks.ts";
 import { FreshnessLog } from "../counter/freshness.ts";
+import { describeLateness } from "../counter/health.ts";
 import { observedCosts } from "../counter/observedCosts.ts";
 import { EMPTY_LOG, incrementsOf, type PublishLog, WINDOW_MS } from "../counter/publishLog.ts";
 import { RateChart } from "../counter/RateChart.tsx";
 import { pointOf, rateNow } from "../counter/rate.ts";
 import { ShardStrip } from "../counter/ShardStrip.tsx";
 import { Ticker } from "../counter/Ticker.tsx";
+import { useHealth } from "../counter/useHealth.ts";
 import type { Connection } from "../firebase/connection.ts";
 import { trackWrite } from "../firebase/pendingWrites.ts";
-import { isPermissionDenied, useRetryOnSignIn } from "../firebase/visitor.ts";
+import { isPermissionDenied, useRetryOnSignIn, useVisitor } from "../firebase/visitor.ts";
 import { isVisible, useVisible } from "../page/browserState.ts";
-import { formatDollars, formatRate, formatSeconds, formatWhole } from "../page/format.ts";
+import { formatAge, formatDollars, formatRate, formatSeconds, formatWhole } from "../page/format.ts";
+import { Run } from "../page/Run.tsx";
 import { useNow } from "../page/useNow.ts";
 import { TRAFFIC } from "../traffic/demoCounters.ts";
 import { currentTraffic, onTraffic } from "../traffic/traffic.ts";
@@ -76,13 +79,17 @@ function Live({ connection, retry }: { connection: Connection; retry: () => void
   const rate = last ? rateNow(last, now) : 0;
   const shardCount = last?.shardCount ?? 1;
   const fresh = freshnessLog.get();
+  const isOperator = useVisitor(connection)?.isOperator ?? false;
+  const health = useHealth(connection, TRAFFIC, last, visible && isOperator, now);
+  const lateness = isOperator ? health.lateness : undefined;
+  const ownLate = describeOwnLate(freshnessLog, published);
   const costs = observedCosts(published.value ?? EMPTY_LOG, PRICES.nam5);
   const counted = incrementsOf({ first, last });
   const peak = Math.max(0, ...recent.map((one) => one.rate));
   const watched = (published.value?.seen ?? 0) + shards.reads;
   useRetryOnSignIn(connection, total.error, retry);
   const error = isPermissionDenied(total.error)
-    ? "The security rules show this to operators only. Sign in on the dashboard."
+    ? "The security rules show this to operators only. Sign in at the top of the page."
     : total.error?.message;
 
   return (
@@ -98,8 +105,16 @@ function Live({ connection, retry }: { connection: Connection; retry: () => void
           </button>
           <TrafficControl connection={connection} traffic={traffic} ready={shown !== undefined} counted={rate} />
         </div>
-        <p class="fine" id="state" role="status">
-          {error ?? writeError ?? describeState(total.value, published)}
+        <p class={lateness || ownLate ? "warning" : "fine"} id="state" role="status">
+          {error ??
+            writeError ??
+            (lateness ? `${describeLateness(lateness, now)}.` : (ownLate ?? describeState(total.value, published)))}
+          {lateness && (
+            <>
+              {" "}
+              <Run setup={connection.setup} command="inspect" id={TRAFFIC} />, then <code>doctor</code>.
+            </>
+          )}
         </p>
       </section>
 
@@ -195,6 +210,17 @@ function EnterpriseCosts({ log }: { log: PublishLog }) {
   }, []);
   const dollars = module?.enterprisePerMillion(log);
   return dollars && <>. About {formatDollars(dollars)} on Firestore's Enterprise edition in us-central1</>;
+}
+
+/** Later totals than these are fresh enough for visitors. */
+const VISIBLY_LATE_MS = 5_000;
+
+/** What a visitor sees of functions that do not publish. @returns `undefined` unless increments of this page wait for a total */
+function describeOwnLate({ late }: FreshnessLog, { fromCache }: PublishedCounter): string | undefined {
+  const age = Date.now() - (late?.since ?? Infinity);
+  if (!late || fromCache || age < VISIBLY_LATE_MS) return undefined;
+  const [increments, are] = late.count === 1 ? ["1 increment", "is"] : [`${formatWhole(late.count)} increments`, "are"];
+  return `${increments} of this page ${are} stored, and not in the published total: it is ${formatAge(age)} late.`;
 }
 
 function describeState(value: CounterSnapshot | undefined, { fromCache, isNew }: PublishedCounter): string {

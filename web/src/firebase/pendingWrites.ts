@@ -1,18 +1,50 @@
 /**
- * Lets pending writes finish before the user changes. Firestore queues the writes of each user apart and sends only those
- * of the current one, so a write that is pending during a change would be stuck.
+ * Keeps pending writes from being lost. Firestore queues the writes of each user apart and sends only those of the current one, so a
+ * write that is pending during a change of user would be stuck. And a page that is left takes its queue along.
  */
+import { useEffect, useState } from "preact/hooks";
 
 const pending = new Set<Promise<unknown>>();
+const listeners = new Set<() => void>();
 let userChange: Promise<unknown> = Promise.resolve();
+
+/** A write usually takes less. One that takes longer has no connection, and would be lost with the page. */
+const SLOW_MS = 2_000;
 
 /** Makes a write: at once, or after a change of user that is in progress. */
 export function trackWrite<Result>(write: () => Promise<Result>): Promise<Result> {
   const written = userChange.then(write);
   pending.add(written);
-  const finished = () => pending.delete(written);
+  // The browser asks the visitor whether to leave the page.
+  const guard = (event: BeforeUnloadEvent) => event.preventDefault();
+  const timer = setTimeout(() => addEventListener("beforeunload", guard), SLOW_MS);
+  const finished = () => {
+    clearTimeout(timer);
+    removeEventListener("beforeunload", guard);
+    pending.delete(written);
+    changed();
+  };
   written.then(finished, finished);
+  changed();
   return written;
+}
+
+function changed(): void {
+  for (const listener of listeners) listener();
+}
+
+/** How many writes of this page have no outcome yet. */
+export function usePendingWrites(): number {
+  const [count, setCount] = useState(pending.size);
+  useEffect(() => {
+    const update = () => setCount(pending.size);
+    listeners.add(update);
+    update();
+    return () => {
+      listeners.delete(update);
+    };
+  }, []);
+  return count;
 }
 
 /**
@@ -22,7 +54,7 @@ export function trackWrite<Result>(write: () => Promise<Result>): Promise<Result
 export async function changeUser<Result>(change: () => Promise<Result>): Promise<Result> {
   await Promise.allSettled(pending);
   // Writes that started meanwhile; later ones wait for `userChange`.
-  const changed = Promise.allSettled([userChange, ...pending]).then(change);
-  userChange = changed.catch(() => {});
-  return changed;
+  const made = Promise.allSettled([userChange, ...pending]).then(change);
+  userChange = made.catch(() => {});
+  return made;
 }

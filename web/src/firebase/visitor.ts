@@ -1,5 +1,6 @@
 /** The current visitor. Auth is loaded after the first draw, which does not need it. */
 import { useEffect, useRef, useState } from "preact/hooks";
+import { loadModule } from "../page/loadModule.ts";
 import type { AuthSession, Visitor } from "./authSession.ts";
 import type { Connection } from "./connection.ts";
 
@@ -14,7 +15,9 @@ const loaded = new WeakMap<Connection, LoadedAuth>();
 export function loadAuthSession(connection: Connection): Promise<AuthSession> {
   const before = loaded.get(connection);
   if (before) return before.session;
-  const session = import("./authSession.ts").then(({ openAuthSession }) => openAuthSession(connection));
+  const session = loadModule("authSession", () => import("./authSession.ts")).then(({ openAuthSession }) =>
+    openAuthSession(connection),
+  );
   loaded.set(connection, { session });
   // The next call tries again.
   session.catch(() => loaded.delete(connection));

@@ -8,28 +8,32 @@ test.each(["likes:post42", "a b", "50%", "ü#?&", "#dashboard"])("the counter %j
 test.each([
   ["", "demo"],
   ["#/", "demo"],
-  ["#/elsewhere", "demo"],
+  ["#", "demo"],
+  ["#/elsewhere", "unknown"],
+  ["#elsewhere", "unknown"],
+  ["#/dashboards", "unknown"],
   ["#/dashboard", "dashboard"],
   ["#/dashboard/", "dashboard"],
   ["#/dashboard?find=a%3A", "dashboard"],
-  ["#/dashboard/%E0%A4%A", "dashboard"],
-  ["#/dashboard/a/b", "dashboard"],
-  ["#/dashboard/a%2Fb", "dashboard"],
-  ["#/dashboard/..", "dashboard"],
-  ["#/dashboard/__a__", "dashboard"],
+  ["#/dashboard/%E0%A4%A", "unknown"],
+  ["#/dashboard/a/b", "unknown"],
+  ["#/dashboard/a%2Fb", "unknown"],
+  ["#/dashboard/..", "unknown"],
+  ["#/dashboard/__a__", "unknown"],
 ])("the address %j is the view %s", (hash, view) => {
   expect(routeOf(hash).view).toBe(view);
 });
 
 test.each([
-  { search: "", order: "total" },
-  { search: "likes:", order: "rate" },
-  { search: "likes:", order: "week" },
-  { search: "a&b=?#/ü%", order: "id" },
+  { search: "", order: "total", after: "" },
+  { search: "likes:", order: "rate", after: "likes:a&b=?#ü%" },
+  { search: "likes:", order: "week", after: "" },
+  { search: "a&b=?#/ü%", order: "id", after: "" },
 ] as const)("the dashboard has an address for the query %j", (query) => {
   expect(routeOf(dashboardAddress(query))).toEqual({ view: "dashboard", ...query });
 });
 
-test("an unknown order is ignored", () => {
-  expect(routeOf("#/dashboard?order=size")).toEqual({ view: "dashboard", search: "", order: "total" });
+test("an unknown order and an impossible id are ignored", () => {
+  const first = { view: "dashboard", search: "", order: "total", after: "" };
+  expect(routeOf("#/dashboard?order=size&after=a/b")).toEqual(first);
 });

@@ -15,21 +15,30 @@ export function windowOf(order: Order): CounterWindowName | undefined {
 export interface ListingQuery {
   readonly search: string;
   readonly order: Order;
+  /** The counter after which the page of the list begins; `""` for the first page. */
+  readonly after: string;
 }
 
 export type Route =
   | { readonly view: "demo" }
   | ({ readonly view: "dashboard" } & ListingQuery)
-  | { readonly view: "counter"; readonly id: string };
+  | { readonly view: "counter"; readonly id: string }
+  /** There is no such view. */
+  | { readonly view: "unknown" };
 
 export function routeOf(hash: string): Route {
-  const [, view, id, query] = /^#\/([^/?]*)\/?([^?]*)(?:\?(.*))?$/.exec(hash) ?? [];
-  if (view !== "dashboard") return { view: "demo" };
-  const counter = decode(id ?? "");
-  if (isDocumentId(counter)) return { view: "counter", id: counter };
+  if (["", "#", "#/"].includes(hash)) return { view: "demo" };
+  const match = /^#\/dashboard(?:\/([^?]*))?(?:\?(.*))?$/.exec(hash);
+  if (!match) return { view: "unknown" };
+  const [, id, query] = match;
+  if (id) {
+    const counter = decode(id);
+    return isDocumentId(counter) ? { view: "counter", id: counter } : { view: "unknown" };
+  }
   const parameters = new URLSearchParams(query);
   const order = ORDERS.find((one) => one === parameters.get("order")) ?? "total";
-  return { view: "dashboard", search: parameters.get("find") ?? "", order };
+  const after = parameters.get("after") ?? "";
+  return { view: "dashboard", search: parameters.get("find") ?? "", order, after: isDocumentId(after) ? after : "" };
 }
 
 /** @returns `""` for malformed text */
@@ -45,25 +54,22 @@ export function counterAddress(id: string): string {
   return `#/dashboard/${encodeURIComponent(id)}`;
 }
 
-export function dashboardAddress({ search, order }: ListingQuery): string {
-  const parameters = new URLSearchParams({ ...(search && { find: search }), ...(order !== "total" && { order }) });
+export function dashboardAddress({ search, order, after }: ListingQuery): string {
+  const parameters = new URLSearchParams({
+    ...(search && { find: search }),
+    ...(order !== "total" && { order }),
+    ...(after && { after }),
+  });
   return parameters.size > 0 ? `#/dashboard?${parameters}` : "#/dashboard";
 }
 
-/** Puts the query into the address, so that a reload, a link and going back from a counter restore it. */
-export function saveQuery(query: ListingQuery): void {
-  history.replaceState(null, "", dashboardAddress(query));
-}
-
-/** The route, and how often the visitor has changed the address: {@link saveQuery} does not count. */
-export function useRoute(): [Route, visit: number] {
-  const [{ hash, visit }, setAddress] = useState({ hash: location.hash, visit: 0 });
+/** The route of the address, which alone tells what the page shows: a reload, a link and going back restore it. */
+export function useRoute(): Route {
+  const [hash, setHash] = useState(location.hash);
   useEffect(() => {
-    // Not `location.hash`, which `saveQuery` may have replaced by now.
-    const update = ({ newURL }: HashChangeEvent) =>
-      setAddress((before) => ({ hash: new URL(newURL).hash, visit: before.visit + 1 }));
+    const update = () => setHash(location.hash);
     addEventListener("hashchange", update);
     return () => removeEventListener("hashchange", update);
   }, []);
-  return [routeOf(hash), visit];
+  return routeOf(hash);
 }

@@ -1,0 +1,170 @@
+/** What the page says of its own state, in a real browser: late totals, and what it cannot find. */
+import { Timestamp } from "firebase-admin/firestore";
+import { counter, incrementCounter } from "firestore-tally";
+import type { Page } from "playwright-core";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { addOperator, OPERATOR } from "../../demo/operator.ts";
+import { admin, client } from "../../testkit/clients.ts";
+import { freezeFunctions } from "../../testkit/deployedFunctions.ts";
+import { until } from "../../testkit/until.ts";
+import { TRAFFIC } from "../../web/src/traffic/demoCounters.ts";
+import { RATES } from "../../web/src/traffic/rates.ts";
+import { browserForTests, type Tab } from "./chromium.ts";
+import { cutFirestore } from "./network.ts";
+import { address, open, problemsOf, total, visit } from "./page.ts";
+
+const browser = browserForTests();
+beforeAll(addOperator);
+
+describe("functions that stand still under traffic", () => {
+  test("are told to visitors by their own increments, and to operators on every view, with what to run", async () => {
+    const visitor = await visit(browser, "#/");
+    await visitor.page.locator("#per-second").fill(String(RATES.indexOf(8)));
+    await visitor.click("traffic");
+    await until(async () => /exact/.test(await stateOf(visitor)), "totals");
+    const operator = await visit(browser, "#/dashboard");
+    await signIn(operator.page);
+    await operator.page.locator("#late", { hasText: "0" }).waitFor();
+
+    const thaw = freezeFunctions();
+    onTestFinished(thaw);
+    await says(visitor, /^\d+ increments of this page are stored, and not in the published total: it is \d+ s late\.$/);
+    const row = operator.page.locator(`tr[data-id="${TRAFFIC}"] em`);
+    await until(async () => /Not published for|overdue by/.test((await row.textContent({ timeout: 2_000 }).catch(() => "")) ?? ""), "the row", 30_000).catch(async (e) => { await operator.page.screenshot({ path: "/tmp/shots64/debug.png" }); throw e; });
+    await operator.page.locator("#late", { hasText: "1" }).waitFor();
+    await operator.page.locator("#on-call code", { hasText: "npx firestore-tally doctor --project" }).waitFor();
+    await operator.page.locator("#on-call a", { hasText: TRAFFIC }).first().click();
+    await says(
+      operator,
+      /^(Not published for|A measurement is overdue by) \d+ s.*Run npx firestore-tally inspect demo:traffic/,
+    );
+    await operator.page.click("nav >> text=Demo");
+    await says(
+      operator,
+      /^(Not published for|A measurement is overdue by) \d+ s.*Run npx firestore-tally inspect demo:traffic/,
+    );
+
+    thaw();
+    for (const tab of [visitor, operator]) await says(tab, /exact at the instant of each total/);
+    await visitor.click("traffic");
+  });
+});
+
+describe("a counter", () => {
+  test("of one document is well, however old its publish, and late once a shard has a write that no publish follows", async () => {
+    const id = "health:open";
+    const thaw = freezeFunctions();
+    onTestFinished(thaw);
+    const direct = { open: true, generation: 0, count: 5, writes: 5, marks: {} };
+    const asOf = Timestamp.fromMillis(Date.now() - 3_600_000);
+    await admin.doc(`counters/${id}`).set({ total: 7, asOf, phase: "idle", group: "health", direct });
+    const tab = await visit(browser, addressOf(id));
+    await says(tab, /^One document: each increment is in the total at once\.$/);
+    await admin
+      .doc(`counters/${id}/shards/0`)
+      .set({ count: 1, writes: 1, at: Timestamp.fromMillis(Date.now() - 20_000) });
+    await says(tab, /^Not published for \d+ s although writes arrive\./);
+    thaw();
+    await until(async () => (await total(tab, "total")) !== 7, "the publish");
+    await until(async () => !/Not published/.test(await stateOf(tab)), "the end of it");
+    expect(problemsOf(tab)).toEqual([]);
+  });
+
+  test("that does not exist is said to, and is shown once something is counted", async () => {
+    const id = "health:new";
+    const tab = await visit(browser, addressOf(id));
+    await tab.page.getByText("No such counter").waitFor();
+    expect(await tab.page.locator("#total").count()).toBe(0);
+    const writer = client();
+    await incrementCounter(counter(writer.db, id));
+    await until(async () => (await total(tab, "total")) === 1, "the counter");
+    await writer.close();
+  });
+});
+
+test("an address without a view says so", async () => {
+  const { page } = await visit(browser, "#/elsewhere");
+  await page.getByText("There is no page at this address").waitFor();
+  expect(await page.title()).toBe("No such page – Tally");
+  await page.click("main >> text=dashboard");
+  await page.waitForSelector("main.dashboard");
+});
+
+describe("without a network", () => {
+  test("a view is there that was not opened before; one that could not be loaded is loaded when the network is back", async () => {
+    const { page } = await visit(browser, "#/");
+    await page.waitForFunction(() =>
+      performance.getEntriesByType("resource").some(({ name }) => /Dashboard-/.test(name)),
+    );
+    await browser.context.setOffline(true);
+    await page.click("nav >> text=Dashboard");
+    await page.waitForSelector("main.dashboard[aria-busy=false] h1:text('Counters')");
+    await browser.context.setOffline(false);
+
+    const { page: late } = await browser.visit("about:blank");
+    await late.route("**/assets/Dashboard-*.js", (route) => route.abort());
+    await late.goto(`${address}#/`);
+    await late.waitForSelector("#total[data-total]");
+    await late.evaluate(() => Object.assign(window, { isSame: true }));
+    await late.click("nav >> text=Dashboard");
+    await late.getByText("This view could not be loaded").waitFor();
+    await late.unroute("**/assets/Dashboard-*.js");
+    await browser.context.setOffline(true);
+    await browser.context.setOffline(false);
+    await late.waitForSelector("main.dashboard[aria-busy=false] h1:text('Counters')");
+    expect(await late.evaluate(() => "isSame" in window)).toBe(true);
+  });
+
+  test("the page is not left without a question while increments wait, and offers no reload", async () => {
+    const tab = await browser.visit("about:blank");
+    const { page } = tab;
+    await page.route("**/assets/CounterPage-*.js", (route) => route.abort());
+    await open(tab, "#/");
+    const reconnect = await cutFirestore(page);
+    await page.click("#add");
+    const asks = () => page.evaluate(() => !dispatchEvent(new Event("beforeunload", { cancelable: true })));
+    expect(await asks()).toBe(false);
+    await until(asks, "the question");
+    const question = page.waitForEvent("dialog");
+    const reload = page.evaluate(() => location.reload());
+    expect((await question).type()).toBe("beforeunload");
+    await (await question).dismiss();
+    await reload;
+
+    await page.evaluate(() => {
+      location.hash = "#/dashboard/demo%3Atraffic";
+    });
+    await page.getByText("A reload would lose 1 increment that the server has not acknowledged yet.").waitFor();
+    expect(await page.getByText("Reload the page").getAttribute("aria-disabled")).toBe("true");
+    await reconnect();
+    await page.locator("button[aria-disabled=false]", { hasText: "Reload the page" }).waitFor();
+    expect(await asks()).toBe(false);
+  });
+});
+
+function addressOf(id: string): string {
+  return `#/dashboard/${encodeURIComponent(id)}`;
+}
+
+async function stateOf({ page }: Tab): Promise<string> {
+  return (await page.textContent("#state", { timeout: 5_000 }).catch(() => "")) ?? "";
+}
+
+async function says(tab: Tab, text: RegExp): Promise<void> {
+  let state = "";
+  const matches = async () => {
+    state = await stateOf(tab);
+    return text.test(state);
+  };
+  await until(matches, `${text}`, 60_000).catch((error) => {
+    throw new Error(`${error.message}: it says ${state}`);
+  });
+}
+
+async function signIn(page: Page): Promise<void> {
+  await page.click("header >> text=Sign in");
+  await page.fill("dialog input[name=email]", OPERATOR.email);
+  await page.fill("dialog input[name=password]", OPERATOR.password);
+  await page.click("dialog button:text('Sign in')");
+  await page.locator("header", { hasText: OPERATOR.email }).waitFor();
+}

@@ -1,0 +1,41 @@
+import { expect, test } from "vitest";
+import { describeLateness, LATE_MS, latenessOf, type Timing } from "./health.ts";
+
+const NOW = 1_000_000;
+const timing = (fields: Partial<Timing> = {}): Timing => ({
+  publishedAt: NOW - 24_000,
+  nextPollAt: undefined,
+  isCollection: false,
+  ...fields,
+});
+
+test("a total is late once a write has waited for longer than any publish takes", () => {
+  const at = (age: number) => latenessOf(timing(), [NOW - 30_000, NOW - age], NOW);
+  expect(at(LATE_MS)).toBeUndefined();
+  expect(at(LATE_MS + 1)).toEqual({ kind: "unpublished", since: NOW - LATE_MS - 1 });
+});
+
+test("an old total without later writes is not late: so is a counter of one document, or a quiet one", () => {
+  expect(latenessOf(timing({ publishedAt: 0 }), [], NOW)).toBeUndefined();
+  expect(latenessOf(timing(), [NOW - 24_000], NOW)).toBeUndefined();
+});
+
+test("writes without any publish are late; the shards of a counter of documents say nothing", () => {
+  const writes = [NOW - 20_000];
+  expect(latenessOf(timing({ publishedAt: undefined }), writes, NOW)?.since).toBe(NOW - 20_000);
+  expect(latenessOf(timing({ isCollection: true }), writes, NOW)).toBeUndefined();
+});
+
+test("a measurement that did not run is late, whatever was written", () => {
+  const due = (ago: number) => latenessOf(timing({ nextPollAt: NOW - ago }), [], NOW);
+  expect(due(-3_000)).toBeUndefined();
+  expect(due(5_000)).toBeUndefined();
+  expect(due(6_000)).toEqual({ kind: "overdue", since: NOW - 6_000 });
+});
+
+test("it is said with its age", () => {
+  expect(describeLateness({ kind: "unpublished", since: NOW - 24_000 }, NOW)).toBe(
+    "Not published for 24 s although writes arrive",
+  );
+  expect(describeLateness({ kind: "overdue", since: NOW - 180_000 }, NOW)).toBe("A measurement is overdue by 3 min");
+});

@@ -1,0 +1,115 @@
+/** One look for an operator on call. It looks again every half minute while the tab is visible. */
+import type { ComponentChildren } from "preact";
+import { describeLateness } from "../counter/health.ts";
+import type { Connection } from "../firebase/connection.ts";
+import { formatAge, formatTotal, formatWhole } from "../page/format.ts";
+import { Run } from "../page/Run.tsx";
+import { counterAddress } from "../page/route.ts";
+import { MOST } from "./lookAround.ts";
+import type { OnCallState } from "./useOnCall.ts";
+
+interface OnCallProps extends OnCallState {
+  readonly connection: Connection;
+  readonly now: number;
+}
+
+export function OnCall({ connection, report, error, now }: OnCallProps) {
+  const { setup } = connection;
+  const late = [...(report?.late ?? [])];
+  const overdue = late.filter(([, { kind }]) => kind === "overdue");
+  return (
+    <section aria-labelledby="on-call-title" id="on-call">
+      <div class="caption">
+        <h2 id="on-call-title">On call</h2>
+        <p role="status">
+          {error
+            ? `The last look failed: ${error.message}`
+            : report
+              ? `${formatWhole(report.reads)} reads for each look, every 30 s. At most ${MOST} counters of each kind, and those shown.`
+              : "Looking…"}
+        </p>
+      </div>
+      <dl class="figures">
+        <Figure id="late" name="Late totals" value={report && late.length}>
+          {late.length === 0 ? (
+            "of the counters looked at"
+          ) : (
+            <Ids of={late.map(([id, one]) => [id, describeLateness(one, now)])} />
+          )}
+          {late.length > 0 && <Run setup={setup} command="doctor" />}
+        </Figure>
+        <Figure id="waiting" name="Waiting tasks" value={report?.waiting} isBad={overdue.length > 0} most={MOST}>
+          {overdue.length === 0
+            ? "measurements of busy counters, none overdue"
+            : `${formatWhole(overdue.length)} overdue, by ${formatAge(now - Math.min(...overdue.map(([, { since }]) => since)))} at most`}
+        </Figure>
+        <Figure id="drift" name="Drift" value={report?.drifts.length}>
+          {report && report.drifts.length > 0 ? (
+            <Ids
+              of={report.drifts.map(({ id, by, at }) => [
+                id,
+                `${by > 0 ? "+" : ""}${formatTotal(by)} added ${formatAge(now - at)} ago`,
+              ])}
+            />
+          ) : (
+            `corrected in the last day, of ${formatWhole(report?.reconciled ?? 0)} counters with a scheduled reconcile`
+          )}
+        </Figure>
+        <Figure id="alarms" name="Alarms" value={report?.alarms.length}>
+          {report && report.alarms.length > 0 ? (
+            <Ids of={report.alarms.map(({ id, text }) => [id, text])} />
+          ) : (
+            "malformed shards, slow sums, overdue reconciles. "
+          )}
+          {!setup.firestore && (
+            <a href={`https://console.cloud.google.com/monitoring/alerting?project=${setup.options.projectId}`}>
+              Alerts in Cloud Monitoring
+            </a>
+          )}
+        </Figure>
+      </dl>
+    </section>
+  );
+}
+
+interface FigureProps {
+  readonly id: string;
+  readonly name: string;
+  readonly value: number | undefined;
+  /** Default: whether the value is not 0. */
+  readonly isBad?: boolean;
+  /** A value that means at least so many. */
+  readonly most?: number;
+  readonly children: ComponentChildren;
+}
+
+function Figure({ id, name, value, isBad = (value ?? 0) > 0, most, children }: FigureProps) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd id={id} class={isBad ? "bad" : ""}>
+        {value === undefined ? "–" : formatWhole(value)}
+        {value === most && "+"}
+      </dd>
+      <dd class="fine">{value !== undefined && children}</dd>
+    </div>
+  );
+}
+
+/** The first counters, each with what is said of it. */
+function Ids({ of: all }: { of: readonly (readonly [id: string, text: string])[] }) {
+  const shown = all.slice(0, 3);
+  return (
+    <>
+      {shown.map(([id, text]) => (
+        <span class="named" key={id}>
+          <a href={counterAddress(id)} title={id}>
+            <bdi>{id}</bdi>
+          </a>{" "}
+          {text}
+        </span>
+      ))}
+      {all.length > shown.length && <span class="named">and {formatWhole(all.length - shown.length)} more</span>}
+    </>
+  );
+}

@@ -1,0 +1,120 @@
+/**
+ * What an operator on call looks at first: late totals, waiting tasks, drift, and what the alarms are about. Read from the database alone:
+ * the page has no access to Cloud Tasks or Cloud Monitoring.
+ */
+import {
+  collection,
+  doc,
+  type Firestore,
+  getDocFromServer,
+  getDocsFromServer,
+  limit,
+  orderBy,
+  type Query,
+  query,
+  Timestamp,
+  where,
+} from "firebase/firestore";
+import { type Lateness, latenessOf } from "../counter/health.ts";
+import { type Published, parsePublished } from "../counter/published.ts";
+import { writesOf } from "../counter/useHealth.ts";
+
+/** Documents that each query reads at most. */
+export const MOST = 20;
+
+/** The sweep reconciles every five minutes. */
+const OVERDUE_RECONCILE_MS = 15 * 60_000;
+
+const DAY_MS = 86_400_000;
+
+export interface Drift {
+  readonly id: string;
+  readonly by: number;
+  readonly at: number;
+}
+
+export interface Alarm {
+  readonly id: string;
+  readonly text: string;
+}
+
+export interface OnCallReport {
+  readonly late: ReadonlyMap<string, Lateness>;
+  /** Counters that the functions measure again by a task; {@link MOST} at most. */
+  readonly waiting: number;
+  /** Counters with a scheduled reconcile; {@link MOST} at most. */
+  readonly reconciled: number;
+  /** What reconciles have corrected in the last day. */
+  readonly drifts: readonly Drift[];
+  readonly alarms: readonly Alarm[];
+  readonly reads: number;
+}
+
+/**
+ * Looks once. Cost: 1 read for each counter shown that is not polled, at most 20 for the polled ones, 40 for reconciles and 20 for slow
+ * sums; at least 3.
+ *
+ * @param shown  the counters of the list
+ * @param now    the server's time
+ * @throws FirestoreError if the rules deny it, or there is no connection
+ */
+export async function lookAround(db: Firestore, shown: readonly Published[], now: number): Promise<OnCallReport> {
+  let reads = 0;
+  const counters = collection(db, "counters");
+  const read = async (one: Query) => {
+    const { docs } = await getDocsFromServer(query(one, limit(MOST)));
+    reads += Math.max(docs.length, 1);
+    return docs;
+  };
+  const writesTo = async (id: string) => {
+    const shard = await getDocFromServer(doc(counters, id, "shards", "0"));
+    reads++;
+    return writesOf(shard);
+  };
+  const latestCorrection = async (id: string) => {
+    const latest = query(collection(counters, id, "tallyCorrections"), orderBy("at", "desc"), limit(1));
+    const [correction] = (await getDocsFromServer(latest)).docs;
+    reads++;
+    return correction && { id, by: Number(correction.get("by")), at: Number(correction.get("at")?.toMillis()) };
+  };
+
+  const unpolled = shown.filter(({ isIdle }) => isIdle);
+  const [polled, slow, scheduled, writes] = await Promise.all([
+    read(query(counters, where("phase", "!=", "idle"))),
+    read(query(counters, where("slowSince", ">", Timestamp.fromMillis(0)))),
+    read(query(counters, orderBy("nextReconcileAt"))),
+    Promise.all(unpolled.map(({ id }) => writesTo(id))),
+  ]);
+  const corrections = await Promise.all(scheduled.map(({ id }) => latestCorrection(id)));
+
+  const looked = new Map([...polled, ...slow].flatMap((document) => withId(parsePublished(document))));
+  for (const one of shown) looked.set(one.id, one);
+  const late = new Map<string, Lateness>();
+  for (const one of looked.values()) {
+    const lateness = latenessOf(one, writes[unpolled.indexOf(one)] ?? [], now);
+    if (lateness) late.set(one.id, lateness);
+  }
+  const overdue = scheduled.filter((one) => now - one.get("nextReconcileAt").toMillis() > OVERDUE_RECONCILE_MS);
+  return {
+    late,
+    waiting: polled.length,
+    reconciled: scheduled.length,
+    drifts: corrections.flatMap((one) => (one && now - one.at < DAY_MS ? [one] : [])),
+    alarms: [
+      ...[...looked.values()].flatMap((one) => alarmsOf(one)),
+      ...overdue.map(({ id }) => ({ id, text: "a reconcile is overdue" })),
+    ],
+    reads,
+  };
+}
+
+function withId(published: Published | undefined): [string, Published][] {
+  return published ? [[published.id, published]] : [];
+}
+
+function alarmsOf({ id, malformedShards, slowSince }: Published): Alarm[] {
+  return [
+    ...(malformedShards.length > 0 ? [{ id, text: "a shard is left out of the total" }] : []),
+    ...(slowSince !== undefined ? [{ id, text: "its sum is slow, so its shards are listed" }] : []),
+  ];
+}

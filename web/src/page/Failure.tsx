@@ -1,0 +1,34 @@
+/** Shown if a view could not be loaded or drawn. It offers a reload only when no increment would be lost with the page. */
+import { usePendingWrites } from "../firebase/pendingWrites.ts";
+import { formatWhole } from "./format.ts";
+
+export interface FailureProps {
+  readonly error: Error;
+  readonly online: boolean;
+  /** Loads the view again. */
+  readonly retry: () => void;
+}
+
+export function Failure({ error, online, retry }: FailureProps) {
+  const pending = usePendingWrites();
+  const increments = pending === 1 ? "1 increment" : `${formatWhole(pending)} increments`;
+  return (
+    <section class="state">
+      <h1>This view could not be loaded</h1>
+      <p>{online ? error.message : "You are offline. It is loaded when you are online again."}</p>
+      <button type="button" onClick={retry}>
+        Try again
+      </button>
+      {online && (
+        <>
+          <button type="button" aria-disabled={pending > 0} onClick={() => pending === 0 && location.reload()}>
+            Reload the page
+          </button>
+          <p class="fine" role="status">
+            {pending > 0 && `A reload would lose ${increments} that the server has not acknowledged yet.`}
+          </p>
+        </>
+      )}
+    </section>
+  );
+}

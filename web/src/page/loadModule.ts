@@ -1,0 +1,30 @@
+/**
+ * Loads a module of the page when it is needed. A browser keeps in mind that an import has failed, and never tries again. So the files
+ * are fetched first, into the browser's cache: a failure there may be repeated.
+ */
+
+/** The files of each module, as the build lists them. */
+const files: Readonly<Record<string, readonly string[]>> = JSON.parse(
+  document.querySelector("#later")?.textContent ?? "{}",
+);
+
+const fetched = new Set<string>();
+
+/**
+ * @param name  of the module's file
+ * @throws Error if it cannot be fetched
+ */
+export async function loadModule<Module>(name: string, load: () => Promise<Module>): Promise<Module> {
+  await Promise.all((files[name] ?? []).map(fetchFile));
+  return load();
+}
+
+async function fetchFile(file: string): Promise<void> {
+  if (fetched.has(file)) return;
+  const response = await fetch(file).catch(() => undefined);
+  if (response?.status === 404) throw new Error("This page is older than the deployment. Reload it.");
+  if (!response?.ok) throw new Error("A part of the page could not be fetched. Check your connection.");
+  // Read to the end, so that the cache has all of it.
+  await response.arrayBuffer();
+  fetched.add(file);
+}
