@@ -55,7 +55,8 @@ function listLaterFiles(): Plugin {
         return found;
       };
       const later = Object.values(bundle).flatMap((file) => {
-        const [, name] = /\/web\/src\/.*?([^/]+)\.tsx?$/.exec((file.type === "chunk" && file.facadeModuleId) || "") ?? [];
+        const [, name] =
+          /\/web\/src\/.*?([^/]+)\.tsx?$/.exec((file.type === "chunk" && file.facadeModuleId) || "") ?? [];
         return name && file.type === "chunk" && file.isDynamicEntry ? [[name, [...filesOf(file.fileName)]]] : [];
       });
       const children = JSON.stringify(Object.fromEntries(later));

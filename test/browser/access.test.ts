@@ -154,7 +154,7 @@ describe("the keyboard", () => {
     await page.getByRole("heading", { name: LONGEST_ID }).waitFor();
     await page.locator("summary").focus();
     await press("Enter");
-    await page.getByLabel("Email").waitFor();
+    await page.locator("details").getByLabel("Email").waitFor();
   });
 });
 

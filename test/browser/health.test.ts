@@ -30,7 +30,15 @@ describe("functions that stand still under traffic", () => {
     onTestFinished(thaw);
     await says(visitor, /^\d+ increments of this page are stored, and not in the published total: it is \d+ s late\.$/);
     const row = operator.page.locator(`tr[data-id="${TRAFFIC}"] em`);
-    await until(async () => /Not published for|overdue by/.test((await row.textContent({ timeout: 2_000 }).catch(() => "")) ?? ""), "the row", 30_000).catch(async (e) => { await operator.page.screenshot({ path: "/tmp/shots64/debug.png" }); throw e; });
+    await until(
+      async () =>
+        /Not published for|overdue by/.test((await row.textContent({ timeout: 2_000 }).catch(() => "")) ?? ""),
+      "the row",
+      30_000,
+    ).catch(async (e) => {
+      await operator.page.screenshot({ path: "/tmp/shots64/debug.png" });
+      throw e;
+    });
     await operator.page.locator("#late", { hasText: "1" }).waitFor();
     await operator.page.locator("#on-call code", { hasText: "npx firestore-tally doctor --project" }).waitFor();
     await operator.page.locator("#on-call a", { hasText: TRAFFIC }).first().click();
