@@ -13,7 +13,8 @@ import { addExtremes, LONGEST_ID } from "./extremes.ts";
 import { address, total } from "./page.ts";
 import { contrastsOf, drawnAt } from "./seen.ts";
 
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const require = createRequire(import.meta.url);
+const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 
 const COUNTERS = {
   counter: `#/dashboard/${encodeURIComponent(LONGEST_ID)}`,

@@ -6,7 +6,7 @@ import { TICKETS, TRAFFIC } from "../../web/src/traffic/demoCounters.ts";
 /** The largest id of a document: 1,500 bytes, without a place to break. */
 export const LONGEST_ID = `long:${"x".repeat(1_495)}`;
 
-export const LARGEST = 999_999_999_999_999.25;
+const LARGEST = 999_999_999_999_999.25;
 
 const DAY_MS = 86_400_000;
 
