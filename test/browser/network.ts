@@ -1,5 +1,5 @@
 /** The traffic between a page and the Firestore emulator: delayed, cut, or counted. */
-import type { Page } from "playwright-core";
+import type { Page, Request } from "playwright-core";
 
 const firestore = `http://${process.env.FIRESTORE_EMULATOR_HOST}/**`;
 
@@ -9,13 +9,23 @@ export function holdFirestore(page: Page): Promise<() => void> {
 }
 
 /** Delays all requests of a page to the addresses from now on. @returns sends the requests */
-export async function hold(page: Page, addresses: string): Promise<() => void> {
+export function hold(page: Page, addresses: string): Promise<() => void> {
+  return holdIf(page, addresses, () => true);
+}
+
+/** Delays the watches that a page adds from now on of documents whose path has this part. @returns adds them */
+export function holdWatches(page: Page, part: string): Promise<() => void> {
+  const addsWatch = (request: Request) => decodeURIComponent(request.postData() ?? "").includes(part);
+  return holdIf(page, "**/google.firestore.v1.Firestore/Listen/channel**", addsWatch);
+}
+
+async function holdIf(page: Page, addresses: string, isHeld: (request: Request) => boolean): Promise<() => void> {
   let release = () => {};
   const released = new Promise<void>((resolve) => {
     release = resolve;
   });
   await page.route(addresses, async (route) => {
-    await released;
+    if (isHeld(route.request())) await released;
     await route.continue();
   });
   return release;

@@ -1,61 +1,16 @@
-/** All views of the page in a real browser: accessibility, size, failures, motion. */
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
+/** All views of the page in a real browser: size, failures, motion. */
 import { gzipSync } from "node:zlib";
 import { Timestamp } from "firebase-admin/firestore";
 import { describe, expect, test } from "vitest";
 import { admin } from "../../testkit/clients.ts";
-import { readPublished } from "../../testkit/storedCounter.ts";
 import { until } from "../../testkit/until.ts";
-import { TRAFFIC } from "../../web/src/traffic/demoCounters.ts";
 import { browserForTests } from "./chromium.ts";
 import { cutFirestore } from "./network.ts";
-import { address, total, visit } from "./page.ts";
+import { address, visit } from "./page.ts";
 
 const browser = browserForTests();
 
 describe("every view", () => {
-  const require = createRequire(import.meta.url);
-  const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
-
-  test("passes axe and fits its width, in light, in dark and on a phone", async () => {
-    const tab = await visit(browser, "#/");
-    await tab.click("add");
-    await until(async () => (await readPublished(TRAFFIC)) !== undefined, "a counter to look at");
-    const largest = {
-      total: Number.MAX_SAFE_INTEGER,
-      rate: 99_999,
-      shardCount: 10_000,
-      writes: 1,
-      asOf: Timestamp.now(),
-    };
-    await admin.doc("counters/an-id-that-is-longer-than-others-and-cannot-be-broken:0123456789").set(largest);
-    for (const path of ["#/", "#/dashboard", "#/dashboard/demo%3Atraffic"]) {
-      await tab.page.evaluate((hash) => {
-        location.hash = hash;
-      }, path);
-      await tab.page.waitForSelector(path === "#/dashboard" ? "tbody tr[data-id]" : "#total[data-total]");
-      for (const colorScheme of ["light", "dark"] as const) {
-        await tab.page.emulateMedia({ colorScheme });
-        for (const width of [1_280, 760, 360]) {
-          await tab.page.setViewportSize({ width, height: 800 });
-          await tab.page.evaluate(axe);
-          const faults = await tab.page.evaluate(async () => {
-            const { violations } = await window.axe.run();
-            return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
-          });
-          expect(faults, `${path}, ${colorScheme}, ${width} px`).toEqual([]);
-          const tooWide = await tab.page.evaluate((width) => {
-            const isTooWide = (one: Element) =>
-              one.getBoundingClientRect().right > width + 0.5 && !one.closest(".unseen");
-            return [...document.querySelectorAll("main *")].filter(isTooWide).map((one) => one.outerHTML.slice(0, 90));
-          }, width);
-          expect(tooWide, `${path}, ${width} px`).toEqual([]);
-        }
-      }
-    }
-  });
-
   test("says what is wrong without Firestore, and without Hosting", async () => {
     const tab = await browser.visit("about:blank");
     const reconnect = await cutFirestore(tab.page);
@@ -121,28 +76,7 @@ describe("every view", () => {
     );
     expect(moving).toEqual([]);
   });
-
-  test("can be used with the keyboard only", async () => {
-    const tab = await visit(browser, "#/");
-    const before = await total(tab, "total");
-    const focused = () => tab.page.evaluate(() => document.activeElement?.id || document.activeElement?.textContent);
-    const order: unknown[] = [];
-    for (let n = 0; n < 8; n++) {
-      await tab.page.keyboard.press("Tab");
-      order.push(await focused());
-    }
-    expect(order).toEqual(["Skip to content", "Tally", "Demo", "Dashboard", "add", "traffic", "per-second", "like"]);
-    for (let n = 0; n < 3; n++) await tab.page.keyboard.press("Shift+Tab");
-    await tab.page.keyboard.press("Enter");
-    await until(async () => (await total(tab, "total")) === before + 1, "one more");
-  });
 });
-
-declare global {
-  interface Window {
-    axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
-  }
-}
 
 /** Fonts are compressed already. */
 function compressed(url: string, body: Buffer): number {

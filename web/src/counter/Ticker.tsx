@@ -1,4 +1,7 @@
-/** A large number that counts up to its new value. Screen readers get the new value at once. */
+/**
+ * A large number that counts up to its new value, in a size at which the longer of what is shown and the new value fits. Screen
+ * readers get the new value at once.
+ */
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { allowsMotion } from "../page/browserState.ts";
 import { formatTotal } from "../page/format.ts";
@@ -11,9 +14,12 @@ export function Ticker({ value, id }: { value: number | undefined; id?: string }
   useLayoutEffect(() => {
     const element = digits.current;
     if (!element) return;
+    const length = textOf(value).length;
     const show = (number: number | undefined) => {
       shown.current = number;
-      element.textContent = number === undefined ? "–" : formatTotal(number);
+      const text = textOf(number);
+      element.textContent = text;
+      element.style.setProperty("--characters", `${Math.max(text.length, length, 4)}`);
     };
     const from = shown.current;
     if (value === undefined || from === undefined || Math.abs(value - from) < 2 || !allowsMotion()) {
@@ -29,13 +35,14 @@ export function Ticker({ value, id }: { value: number | undefined; id?: string }
     });
     return () => cancelAnimationFrame(frame);
   }, [value]);
-  const text = value === undefined ? "–" : formatTotal(value);
   return (
-    <span class="ticker" id={id} data-total={value} style={{ "--characters": Math.max(text.length, 4) }}>
-      <span aria-hidden="true" ref={digits}>
-        –
-      </span>
-      <span class="unseen">{value === undefined ? "unknown" : formatTotal(value)}</span>
+    <span class="ticker" id={id} data-total={value}>
+      <span class="digits" aria-hidden="true" ref={digits} />
+      <span class="unseen">{value === undefined ? "unknown" : textOf(value)}</span>
     </span>
   );
+}
+
+function textOf(value: number | undefined): string {
+  return value === undefined ? "–" : formatTotal(value);
 }

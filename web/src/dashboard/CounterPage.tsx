@@ -39,7 +39,15 @@ function Counter({ connection, id, retry }: { connection: Connection; id: string
 
   if (counter.error) {
     return (
-      <SignIn connection={connection} title="This counter is for operators only" error={counter.error} retry={retry} />
+      <>
+        <h1 class="unseen">{id}</h1>
+        <SignIn
+          connection={connection}
+          title="This counter is for operators only"
+          error={counter.error}
+          retry={retry}
+        />
+      </>
     );
   }
   const heading = (
@@ -47,7 +55,9 @@ function Counter({ connection, id, retry }: { connection: Connection; id: string
       <p class="fine">
         <a href="#/dashboard">Counters</a>
       </p>
-      <h1 class="id">{id}</h1>
+      <h1 class="id" title={id}>
+        {id}
+      </h1>
     </div>
   );
   if (counter.isMissing && hasShard === false) {
@@ -87,7 +97,9 @@ function Counter({ connection, id, retry }: { connection: Connection; id: string
         </div>
         <div>
           <dt>Today</dt>
-          <dd id="today">{windows ? formatTotal(windows.day) : "–"}</dd>
+          <dd id="today" style={{ "--characters": windows ? formatTotal(windows.day).length : 1 }}>
+            {windows ? formatTotal(windows.day) : "–"}
+          </dd>
           <dd class="fine">
             {windows
               ? LONGER.map((name) => `${formatTotal(windows[name])} ${WINDOW_TITLES[name].toLowerCase()}`).join(", ")

@@ -91,7 +91,7 @@ function Row({ counter, window, windowName, lateness, now, rates }: RowProps) {
   return (
     <tr data-id={id}>
       <th scope="row">
-        <a href={counterAddress(id)}>
+        <a href={counterAddress(id)} title={id}>
           <bdi>{id}</bdi>
         </a>
         {malformedShards.length > 0 && <em> {malformedShards.length} left out</em>}

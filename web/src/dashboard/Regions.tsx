@@ -36,11 +36,13 @@ export function Regions({ last, regions, now }: RegionsProps) {
         <tbody>
           {[own, ...regions.others].map(({ name, heard, isUnreachable }) => (
             <tr key={name}>
-              <th scope="row">{name}</th>
+              <th scope="row">
+                <bdi title={name}>{name}</bdi>
+              </th>
               <td class="number" data-label="total">
                 {heard ? formatTotal(heard.total) : "–"}
               </td>
-              <td class="number" data-label="as of">
+              <td class="number">
                 {heard ? `${formatAge(now - heard.asOf)} ago` : name === own.name ? "nothing yet" : "never heard"}
                 {isUnreachable && ", cut off"}
               </td>

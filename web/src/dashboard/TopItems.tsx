@@ -52,7 +52,7 @@ export function TopItems({ connection, id, visible }: { connection: Connection; 
           {items.map(({ item, count, error }) => (
             <tr key={item}>
               <th scope="row">
-                <bdi>{item}</bdi>
+                <bdi title={item}>{item}</bdi>
               </th>
               <td class="number" data-label="count">
                 {`${formatTotal(count)}${error > 0 ? "+" : ""}`}

@@ -65,7 +65,7 @@ export function Board({ connection, visible }: { connection: Connection; visible
       <ol class="board">
         {counters?.map((counter) => (
           <li key={counter.id}>
-            <span>{counter.id.slice(GROUP.length + 1)}</span>
+            <bdi title={counter.id}>{counter.id.slice(GROUP.length + 1)}</bdi>
             <b>{formatTotal(span === "ever" ? counter.total : counter.windows[span])}</b>
           </li>
         ))}

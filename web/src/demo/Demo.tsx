@@ -103,7 +103,7 @@ function Live({ connection, retry }: { connection: Connection; retry: () => void
           <button type="button" id="add" class="primary" onClick={add} disabled={shown === undefined}>
             Add one
           </button>
-          <TrafficControl connection={connection} traffic={traffic} ready={shown !== undefined} />
+          <TrafficControl connection={connection} traffic={traffic} ready={shown !== undefined} counted={rate} />
         </div>
         <p class={lateness || ownLate ? "warning" : "fine"} id="state" role="status">
           {error ??

@@ -12,8 +12,9 @@ export function Like({ connection, visible }: { connection: Connection; visible:
   const value = useTotal(likes, visible).value;
   const uid = useVisitor(connection)?.uid;
   const [liked, setLiked] = useState(false);
-  /** The clicked state while its write is pending. */
+  /** The clicked state, from the click until the watch shows it, which may be long after the write is acknowledged. */
   const [wanted, setWanted] = useState<boolean>();
+  const [isPending, setPending] = useState(false);
   const [error, setError] = useState("");
 
   useEffect(() => {
@@ -21,21 +22,28 @@ export function Like({ connection, visible }: { connection: Connection; visible:
     if (!uid) return setLiked(false);
     return onIncremented(likes, uid, { next: setLiked, error() {} });
   }, [likes, uid, visible]);
+  useEffect(() => {
+    if (!isPending && liked === wanted) setWanted(undefined);
+  }, [isPending, liked, wanted]);
+  // The next user has clicked nothing.
+  useEffect(() => (uid ? () => setWanted(undefined) : undefined), [uid]);
 
   const shown = wanted ?? liked;
   const toggle = async () => {
     // One write at a time: the next one depends on its outcome.
-    if (wanted !== undefined) return;
+    if (isPending) return;
     const want = !shown;
     setWanted(want);
+    setPending(true);
     setError("");
     try {
       const once = await (await loadAuthSession(connection)).ensureUser();
       await trackWrite(() => (want ? incrementCounter(likes, 1, { once }) : undoIncrement(likes, once)));
     } catch {
       setError("That failed. Check your connection, then try again.");
+      setWanted(undefined);
     }
-    setWanted(undefined);
+    setPending(false);
   };
   return (
     <div class="like">

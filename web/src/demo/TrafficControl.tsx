@@ -1,4 +1,7 @@
-/** Starts and stops the traffic of this browser, and sets its rate. */
+/**
+ * Starts and stops the traffic of this browser, and requests a rate. What arrives may be less, so the text tells the delivered
+ * rate, and what the counter has counted from everyone.
+ */
 import { useState } from "preact/hooks";
 import type { Connection } from "../firebase/connection.ts";
 import { formatRate, formatWhole } from "../page/format.ts";
@@ -9,9 +12,11 @@ export interface TrafficControlProps {
   readonly connection: Connection;
   readonly traffic: Traffic;
   readonly ready: boolean;
+  /** Per second, of every client together. */
+  readonly counted: number;
 }
 
-export function TrafficControl({ connection, traffic, ready }: TrafficControlProps) {
+export function TrafficControl({ connection, traffic, ready, counted }: TrafficControlProps) {
   const running = traffic.perSecond > 0;
   const [step, setStep] = useState(RATES.indexOf(running ? traffic.perSecond : 100));
   const perSecond = RATES[step] ?? 0;
@@ -43,22 +48,26 @@ export function TrafficControl({ connection, traffic, ready }: TrafficControlPro
           }}
         />
         <span class="requested">
-          <b>{formatWhole(perSecond)}</b> a second
+          <b>{formatWhole(perSecond)}</b> a second requested
         </span>
       </label>
       <p class="fine" id="achieved">
-        {describeTraffic(traffic)}
+        {describeTraffic(traffic, counted, !!connection.setup.firestore)}
       </p>
     </div>
   );
 }
 
-function describeTraffic({ perSecond, achieved, inFlight, failed, hasHelp, endReason }: Traffic): string {
-  if (perSecond === 0 && inFlight === 0) {
+/** @param hasHelper  whether `npm start` can be asked for the rest: with the emulator */
+function describeTraffic(traffic: Traffic, counted: number, hasHelper: boolean): string {
+  const { perSecond, achieved, inFlight, failed, helpRequested, endReason } = traffic;
+  if (perSecond === 0) {
     const limit = `Stops after ${MAX_DURATION_MS / 60_000} minutes.`;
+    if (inFlight > 0) return `Stopped; ${formatWhole(inFlight)} increments are not acknowledged yet.`;
     return endReason ?? `One browser has one connection: a few hundred a second at best. ${limit}`;
   }
-  const rejected = failed > 0 ? `; ${formatWhole(failed)} rejected` : "";
-  const rest = hasHelp ? "; npm start sends the rest" : "";
-  return `This browser sends ${formatRate(achieved)} a second, ${formatWhole(inFlight)} pending${rejected}${rest}.`;
+  const rejected = failed > 0 ? ` ${formatWhole(failed)} were rejected.` : "";
+  const delivered = `This browser delivers ${formatRate(achieved)} of the requested ${formatWhole(perSecond)} a second.`;
+  if (!hasHelper) return delivered + rejected;
+  return `${delivered} npm start was asked for ${formatRate(helpRequested)}; the counter counts ${formatRate(counted)}.${rejected}`;
 }

@@ -48,9 +48,11 @@ export function allowsMotion(): boolean {
   return !reducedMotion.matches;
 }
 
-/** Calls `change` when the system switches between dark and light. @returns a function that ends it */
+/** Calls `change` when the system switches between dark, light and forced colours. @returns a function that ends it */
 export function onColorSchemeChange(change: () => void): () => void {
-  const dark = matchMedia("(prefers-color-scheme: dark)");
-  dark.addEventListener("change", change);
-  return () => dark.removeEventListener("change", change);
+  const schemes = ["(prefers-color-scheme: dark)", "(forced-colors: active)"].map((query) => matchMedia(query));
+  for (const scheme of schemes) scheme.addEventListener("change", change);
+  return () => {
+    for (const scheme of schemes) scheme.removeEventListener("change", change);
+  };
 }

@@ -12,9 +12,9 @@ export function formatRate(perSecond: number): string {
   return perSecond >= 0.05 && perSecond < 9.95 ? tenths.format(perSecond) : whole.format(perSecond);
 }
 
-/** Totals may be fractions. */
+/** Totals may be fractions, and sums of fractions inexact: what is rounded to 0 has no sign. */
 export function formatTotal(total: number): string {
-  return total.toLocaleString("en", { maximumFractionDigits: 2 });
+  return total.toLocaleString("en", { maximumFractionDigits: 2, signDisplay: "negative" });
 }
 
 export function formatSeconds(millis: number): string {

@@ -9,8 +9,8 @@ export interface TrafficReport {
   /** When increments were acknowledged: milliseconds since the epoch. */
   readonly acknowledged: readonly number[];
   readonly failed: number;
-  /** Whether `npm start` was asked for increments that this browser could not send. */
-  readonly hasRequestedHelp: boolean;
+  /** Increments that this browser could not send, and that `npm start` was asked for. */
+  readonly helpRequested: number;
   /** Increments that are sent and not acknowledged, now. */
   readonly inFlight: number;
 }

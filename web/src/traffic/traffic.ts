@@ -5,7 +5,7 @@ import type { TrafficCommand, TrafficReport } from "./messages.ts";
 /** Traffic costs money, so a forgotten tab stops. */
 export const MAX_DURATION_MS = 180_000;
 
-/** The time over which the achieved rate is averaged, and for which a request for help is shown. */
+/** The time over which rates are averaged. */
 const AVERAGE_MS = 3_000;
 
 export interface Traffic {
@@ -15,8 +15,8 @@ export interface Traffic {
   readonly achieved: number;
   readonly inFlight: number;
   readonly failed: number;
-  /** Whether `npm start` sends what this browser cannot. */
-  readonly hasHelp: boolean;
+  /** Increments per second that `npm start` is asked for, averaged. Whether they arrive, only the counter tells. */
+  readonly helpRequested: number;
   /** Why the traffic ended, unless the visitor stopped it. */
   readonly endReason?: string;
 }
@@ -24,13 +24,12 @@ export interface Traffic {
 /** @param acknowledged  when increments were acknowledged since the last call */
 export type Listener = (traffic: Traffic, acknowledged: readonly number[]) => void;
 
-const NO_TRAFFIC: Traffic = { perSecond: 0, achieved: 0, inFlight: 0, failed: 0, hasHelp: false };
+const NO_TRAFFIC: Traffic = { perSecond: 0, achieved: 0, inFlight: 0, failed: 0, helpRequested: 0 };
 
 let traffic = NO_TRAFFIC;
 let worker: Worker | undefined;
 let timer: ReturnType<typeof setTimeout> | undefined;
-let recent: number[] = [];
-let helpRequestedAt = 0;
+let recent: (TrafficReport & { readonly at: number })[] = [];
 const listeners = new Set<Listener>();
 
 export function currentTraffic(): Traffic {
@@ -65,14 +64,15 @@ export function stopTraffic(endReason?: string): void {
 function startWorker(): Worker {
   const started = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
   started.onmessage = ({ data }: MessageEvent<TrafficReport>) => {
-    const since = Date.now() - AVERAGE_MS;
-    if (data.hasRequestedHelp) helpRequestedAt = Date.now();
-    recent = [...recent, ...data.acknowledged].filter((at) => at > since);
+    const now = Date.now();
+    recent = [...recent, { ...data, at: now }].filter(({ at }) => at > now - AVERAGE_MS);
+    const perSecond = (count: (report: TrafficReport) => number) =>
+      recent.reduce((sum, one) => sum + count(one), 0) / (AVERAGE_MS / 1_000);
     const report = {
-      achieved: recent.length / (AVERAGE_MS / 1_000),
+      achieved: perSecond(({ acknowledged }) => acknowledged.length),
       inFlight: data.inFlight,
       failed: traffic.failed + data.failed,
-      hasHelp: helpRequestedAt > since,
+      helpRequested: perSecond(({ helpRequested }) => helpRequested),
     };
     update({ ...traffic, ...report }, data.acknowledged);
   };

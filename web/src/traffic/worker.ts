@@ -26,7 +26,7 @@ let inFlight = 0;
 let failed = 0;
 let unsent = 0;
 let requests = 0;
-let hasRequestedHelp = false;
+let helpRequested = 0;
 let acknowledged: number[] = [];
 let isRunning = false;
 
@@ -54,10 +54,10 @@ function run({ db, setup }: Connection): void {
     unsent %= HELP_REQUESTS.incrementsPerRequest;
   }, TICK_MS);
   const reporting = setInterval(() => {
-    const report: TrafficReport = { acknowledged, failed, hasRequestedHelp, inFlight };
+    const report: TrafficReport = { acknowledged, failed, helpRequested, inFlight };
     acknowledged = [];
     failed = 0;
-    hasRequestedHelp = false;
+    helpRequested = 0;
     postMessage(report);
     if (perSecond > 0 || inFlight > 0) return;
     clearInterval(sending);
@@ -69,8 +69,13 @@ function run({ db, setup }: Connection): void {
 
 async function requestHelp(ref: CounterRef): Promise<void> {
   requests++;
-  hasRequestedHelp = true;
-  await incrementCounter(ref).catch(() => {});
+  const { incrementsPerRequest } = HELP_REQUESTS;
+  await incrementCounter(ref).then(
+    () => {
+      helpRequested += incrementsPerRequest;
+    },
+    () => {},
+  );
   requests--;
 }
 
