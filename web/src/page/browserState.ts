@@ -48,9 +48,11 @@ export function allowsMotion(): boolean {
   return !reducedMotion.matches;
 }
 
-/** Calls `change` when the system switches between dark and light. @returns a function that ends it */
-export function onColorSchemeChange(change: () => void): () => void {
-  const dark = matchMedia("(prefers-color-scheme: dark)");
-  dark.addEventListener("change", change);
-  return () => dark.removeEventListener("change", change);
+/** Calls `change` when the system switches between dark and light, or forces its own colours. @returns a function that ends it */
+export function onColoursChange(change: () => void): () => void {
+  const queries = ["(prefers-color-scheme: dark)", "(forced-colors: active)"].map((query) => matchMedia(query));
+  for (const query of queries) query.addEventListener("change", change);
+  return () => {
+    for (const query of queries) query.removeEventListener("change", change);
+  };
 }
