@@ -25,6 +25,8 @@ export interface Tick {
 export interface ChartProps extends Partial<ValueAxis> {
   /** What the value axis counts. */
   readonly title: ComponentChildren;
+  /** The names of its series, if it has two. */
+  readonly keys?: ComponentChildren;
   /** What a reader of the picture learns. */
   readonly label: string;
   /** Where the time axis begins and ends. */
@@ -70,7 +72,10 @@ export function Chart(props: ChartProps) {
 
   return (
     <figure>
-      <figcaption>{props.title}</figcaption>
+      <figcaption>
+        <span>{props.title}</span>
+        {props.keys}
+      </figcaption>
       <div class={props.isSmall ? "chart low" : "chart"} ref={box} role="img" aria-label={props.label} />
     </figure>
   );

@@ -31,9 +31,9 @@ export function DayCharts({ history = NO_HISTORY, now, notice }: HistoryChartsPr
       words={words}
       columnsLabel={`${describeColumns(today, timeOf, "Added per hour today")} ${words}`}
       compared={lastWeek}
-      columnsTitle={
+      columnsTitle="added per hour"
+      keys={
         <>
-          added per hour
           <span class="key columns">today</span>
           <span class="key">same day last week</span>
         </>
@@ -64,12 +64,13 @@ interface ChartsProps {
   readonly now: number;
   readonly ticks: readonly Tick[];
   readonly words: string;
-  readonly columnsTitle: ComponentChildren;
+  readonly columnsTitle: string;
+  readonly keys?: ComponentChildren;
   readonly columnsLabel: string;
 }
 
 /** One unit of the time axis is one bucket. */
-function Charts({ buckets, compared, now, ticks, words, columnsTitle, columnsLabel }: ChartsProps) {
+function Charts({ buckets, compared, now, ticks, words, columnsTitle, keys, columnsLabel }: ChartsProps) {
   const { boundaries, current, added, totals, shardCounts } = buckets;
   const span = [0, added.length] as const;
   // The edges and the middles of the buckets: outlines begin at an edge, columns stand in the middle.
@@ -86,6 +87,7 @@ function Charts({ buckets, compared, now, ticks, words, columnsTitle, columnsLab
       </p>
       <Chart
         title={columnsTitle}
+        keys={keys}
         label={columnsLabel}
         span={span}
         ticks={ticks}
@@ -104,7 +106,7 @@ function Charts({ buckets, compared, now, ticks, words, columnsTitle, columnsLab
         {...line}
         title="shards"
         label={describeLine("Shards", shardCounts)}
-        series={[{ style: "steps", values: shardCounts.slice(0, current + 2) }]}
+        series={[{ style: "steps", values: [...shardCounts.slice(0, current + 1), shardCounts[current] ?? null] }]}
         least={4}
         isSmall
       />

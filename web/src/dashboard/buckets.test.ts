@@ -16,6 +16,7 @@ test("a bucket adds the difference of two totals, one without a state adds 0, an
   const buckets = bucketsOf(history, [10, 20, 30, 40, 50, 60], 45);
   expect(buckets.added).toEqual([30, 0, -10, 0, null]);
   expect(buckets.totals).toEqual([100, 130, 130, 120, 120, null]);
+  expect(buckets.shardCounts).toEqual([2, 2, 2, 2, null]);
   expect(buckets.current).toBe(3);
   expect(addedUntil(buckets, 2)).toBe(30);
   expect(addedUntil(buckets, 5)).toBe(null);

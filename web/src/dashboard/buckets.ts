@@ -33,6 +33,7 @@ export interface Buckets {
   readonly added: readonly (number | null)[];
   /** At each boundary. At the end of the current bucket it is the latest one. */
   readonly totals: readonly (number | null)[];
+  /** The latest one in each bucket. */
   readonly shardCounts: readonly (number | null)[];
 }
 
@@ -65,7 +66,8 @@ export function bucketsOf({ states, start }: KnownHistory, boundaries: Boundarie
     const from = totals.slice(0, i + 1).findLast((total) => total !== null) ?? null;
     return end === null || from === null ? null : end - from;
   });
-  return { boundaries, current, added, totals, shardCounts: before.map((state) => state?.shardCount ?? null) };
+  const shardCounts = before.slice(1).map((state) => state?.shardCount ?? null);
+  return { boundaries, current, added, totals, shardCounts };
 }
 
 /** What was added from the beginning of the period up to a boundary. */

@@ -4,10 +4,12 @@ import { addedUntil, type Buckets, firstKnown, type KnownHistory } from "./bucke
 import { DAYS, dateOf, timeOf } from "./periods.ts";
 
 const NOTHING = "Nothing was published in this period, or HISTORY does not name its group.";
+const BEFORE = "What was added before is not known.";
 
 /** The last week is compared up to the last full hour, because its history has hours. */
 export function describeDay(history: KnownHistory, today: Buckets, lastWeek: Buckets): string {
-  if (history.states.length === 0) return NOTHING;
+  const [state] = history.states;
+  if (!state) return NOTHING;
   const { boundaries, current } = today;
   const midnight = timeOf(boundaries[0] ?? 0);
   const sum = addedUntil(today, current + 1);
@@ -17,16 +19,17 @@ export function describeDay(history: KnownHistory, today: Buckets, lastWeek: Buc
   if (current > 0 && typeof byThen === "number" && typeof weekBefore === "number") {
     const time = timeOf(boundaries[current] ?? 0);
     sentences.push(`By ${time}: ${formatTotal(byThen)}, and ${formatTotal(weekBefore)} by then a week ago.`);
-  } else if (weekBefore === null) sentences.push("The same day last week is not known.");
-  const first = firstKnown(history, today);
-  const [state] = history.states;
-  if (first !== undefined && state) {
-    const since = timeOf(boundaries[first] ?? 0);
-    sentences.push(`History begins at ${timeOf(state.at)} with ${formatTotal(state.total)}.`);
-    if (sum === null) sentences.push("What was added before is not known.");
-    else if (first > 0) sentences.push(`The column at ${since} holds all that was added since ${midnight}.`);
   }
-  return [...sentences, ...hintOf(history)].join(" ");
+  const first = firstKnown(history, today);
+  if (first === undefined) {
+    if (weekBefore === null) sentences.push("The same day last week is not known.");
+    return sentences.join(" ");
+  }
+  sentences.push(beginningOf(history, `at ${timeOf(state.at)}`));
+  if (sum === null) sentences.push(BEFORE);
+  else if (first > 0)
+    sentences.push(`The column at ${timeOf(boundaries[first] ?? 0)} holds all that was added since ${midnight}.`);
+  return sentences.join(" ");
 }
 
 export function describeMonth(history: KnownHistory, days: Buckets): string {
@@ -47,10 +50,10 @@ export function describeMonth(history: KnownHistory, days: Buckets): string {
       sentences.push(`Most on ${dateOf(boundaries[highest] ?? 0)}: ${formatTotal(most)}.`);
   }
   if (first !== undefined) {
-    sentences.push(`History begins on ${dateOf(state.at)} with ${formatTotal(state.total)}.`);
-    if (added[first] === null) sentences.push("What was added before is not known.");
+    sentences.push(beginningOf(history, `on ${dateOf(state.at)}`));
+    if (added[first] === null) sentences.push(BEFORE);
   }
-  return [...sentences, ...hintOf(history)].join(" ");
+  return sentences.join(" ");
 }
 
 /** What the columns show, for readers who do not see them. */
@@ -61,8 +64,8 @@ export function describeColumns(
 ): string {
   const highest = highestOf(added);
   if (highest === undefined) return `${period}: not known.`;
-  const named = (i: number) => `${formatTotal(added[i] ?? 0)} at ${nameOf(boundaries[i] ?? 0)}`;
-  return `${period}: at most ${named(highest)}; ${named(current)}, the latest.`;
+  const named = (i: number) => `${formatTotal(added[i] ?? 0)} (${nameOf(boundaries[i] ?? 0)})`;
+  return `${period}: highest ${named(highest)}, latest ${named(current)}.`;
 }
 
 /** What a line shows: its first, last and highest value. */
@@ -80,6 +83,8 @@ function highestOf(added: readonly (number | null)[]): number | undefined {
 }
 
 /** The counter document has a state of its own, so one state alone does not prove that a history is kept. */
-function hintOf({ states }: KnownHistory): string[] {
-  return states.length === 1 ? ["Only the latest total is known; more follow if HISTORY names this group."] : [];
+function beginningOf({ states: [first, second] }: KnownHistory, when: string): string {
+  const total = formatTotal(first?.total ?? 0);
+  if (second) return `History begins ${when} with ${total}.`;
+  return `Only the total ${when} is known, ${total}. More follow if HISTORY names this group.`;
 }
