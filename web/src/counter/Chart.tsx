@@ -72,7 +72,7 @@ export function Chart(props: ChartProps) {
 
   return (
     <figure>
-      <figcaption>
+      <figcaption class="axis">
         <span>{props.title}</span>
         {props.keys}
       </figcaption>
