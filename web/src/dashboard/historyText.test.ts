@@ -77,6 +77,15 @@ test.each([
     "220 today. History begins on Nov 21 with 1,217.",
   ],
   [
+    "one that begins in the first hour of today",
+    [
+      [MIDNIGHT + HOUR / 3, 17, 17],
+      [NOW, 20, 20],
+    ],
+    "20 today. History begins at 00:20 with 17.",
+    "20 today. History begins on Nov 21 with 17.",
+  ],
+  [
     "one whose first total does not tell its day",
     [
       [NOW - HOUR, 1_217],
