@@ -226,6 +226,11 @@ test("the dashboard shows what was added today beside last week, and in 30 days,
   await tab.page
     .getByText(/^950 since .*History begins on .* with 100\. What was added before is not known\.$/)
     .waitFor();
+  // Within the hour the history is not read again.
+  await tab.page.check("input[name=range][value=Live]", { force: true });
+  await tab.page.check("input[name=range][value=Today]", { force: true });
+  await tab.page.getByText("50 today.").waitFor();
+  await tab.page.getByText("Cost: at most 5 reads so far.").waitFor();
   expect(problemsOf(tab)).toEqual([]);
 });
 

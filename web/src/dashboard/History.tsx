@@ -1,6 +1,6 @@
 /** The charts of one counter: the totals that this page has received, or the stored history. */
 import { type CounterHistoryPoint, counter, getCounterHistory } from "firestore-tally";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { windowTotals } from "../../../core/src/index.ts";
 import { LiveCharts } from "../counter/LiveCharts.tsx";
 import type { Published } from "../counter/published.ts";
@@ -69,26 +69,30 @@ interface StoredHistory {
 }
 
 /**
- * Reads the history of all periods while it is shown, and again in each hour: a total that a hidden page has missed belongs to its
- * own hour.
+ * Reads the history of all periods while it is shown, once an hour: a total that a hidden page has missed belongs to an hour that
+ * only the history tells.
  */
 function useHistory({ db }: Connection, id: string, isShown: boolean, hour: number): StoredHistory {
   const [history, setHistory] = useState<StoredHistory>({ points: undefined, error: undefined, reads: 0 });
-  const isRead = useVisible() && isShown;
+  const isNeeded = useVisible() && isShown;
+  const lastHour = useRef<number>(undefined);
   useEffect(() => {
-    if (!isRead) return;
+    if (!isNeeded || lastHour.current === hour) return;
     let isCurrent = true;
     const from = historyFrom(hour * HOUR_MS);
     const to = new Date((hour + 1) * HOUR_MS);
     getCounterHistory(counter(db, id), { from, to, step: "hour" }).then(
-      (points) =>
-        isCurrent && setHistory(({ reads }) => ({ points, error: undefined, reads: reads + readsOf(points) })),
+      (points) => {
+        if (!isCurrent) return;
+        lastHour.current = hour;
+        setHistory(({ reads }) => ({ points, error: undefined, reads: reads + readsOf(points) }));
+      },
       (reason) => isCurrent && setHistory((before) => ({ ...before, error: reason.message })),
     );
     return () => {
       isCurrent = false;
     };
-  }, [db, id, isRead, hour]);
+  }, [db, id, isNeeded, hour]);
   return history;
 }
 
