@@ -13,7 +13,7 @@ export interface HistoryChartsProps {
   readonly notice: string | undefined;
 }
 
-const NO_HISTORY: KnownHistory = { states: [], start: undefined };
+const NO_HISTORY: KnownHistory = { states: [], isProven: false, start: undefined };
 
 const HOUR_TICKS = [0, 6, 12, 18, 24];
 const DAY_TICKS = [1, 8, 15, 22, 29];

@@ -57,6 +57,8 @@ test("a total that was received later than the history is the latest; an older o
   expect(bucketsOf(knownHistory([point(5, 2)], latest, noDay), [10, 20, 30, 40], 32).added).toEqual([0, 0, 7]);
   expect(knownHistory([point(32, 9)], latest, noDay).states).toHaveLength(1);
   expect(knownHistory([], latest, noDay).states).toHaveLength(1);
+  expect(knownHistory([point(5, 2)], latest, noDay).isProven).toBe(false);
+  expect(knownHistory([point(4, 1), point(5, 2)], latest, noDay).isProven).toBe(true);
 });
 
 test("the buckets of a period add up to its growth, whatever was published", () => {

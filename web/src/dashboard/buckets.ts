@@ -21,6 +21,8 @@ interface State {
 export interface KnownHistory {
   /** By time. */
   readonly states: readonly State[];
+  /** One point alone may be the counter document's own state, so it does not prove that a history is kept. */
+  readonly isProven: boolean;
   /** The total at the beginning of the first state's day, if its sum of the day tells it. */
   readonly start: { readonly at: number; readonly total: number } | undefined;
 }
@@ -52,6 +54,7 @@ export function knownHistory(
   const [first] = points;
   const start = first && dayStart(first.at.getTime());
   return {
+    isProven: history.length > 1,
     states: points.map(({ at, total, shardCount }) => ({ at: at.getTime(), total, shardCount })),
     start: start === undefined || !first ? undefined : { at: start, total: first.total - first.windows.day },
   };

@@ -82,9 +82,8 @@ function highestOf(added: readonly (number | null)[]): number | undefined {
   return known.length === 0 ? undefined : added.indexOf(Math.max(...known));
 }
 
-/** The counter document has a state of its own, so one state alone does not prove that a history is kept. */
-function beginningOf({ states: [first, second] }: KnownHistory, when: string): string {
+function beginningOf({ states: [first], isProven }: KnownHistory, when: string): string {
   const total = formatTotal(first?.total ?? 0);
-  if (second) return `History begins ${when} with ${total}.`;
+  if (isProven) return `History begins ${when} with ${total}.`;
   return `Only the total ${when} is known, ${total}. More follow if HISTORY names this group.`;
 }
