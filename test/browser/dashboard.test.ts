@@ -2,11 +2,13 @@
 import { readFileSync } from "node:fs";
 import { FieldValue, Timestamp } from "firebase-admin/firestore";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { historyPlace } from "../../core/src/index.ts";
 import { addOperator, OPERATOR } from "../../demo/operator.ts";
 import { admin } from "../../testkit/clients.ts";
 import { loadRules, OPEN_RULES, withPolicy } from "../../testkit/rules.ts";
 import { readPublished } from "../../testkit/storedCounter.ts";
 import { until } from "../../testkit/until.ts";
+import { hoursOfDay } from "../../web/src/dashboard/periods.ts";
 import { browserForTests, type Tab } from "./chromium.ts";
 import { hold } from "./network.ts";
 import { address, fillSignIn, problemsOf, signIn, total, visit } from "./page.ts";
@@ -175,8 +177,8 @@ describe("the dashboard", () => {
     await until(async () => (await total(tab, "total")) === 41, "the total");
     await tab.click("show-shards");
     await tab.page.getByText("1 reads so far").waitFor();
-    await tab.page.check("input[name=range][value='An hour']", { force: true });
-    await tab.page.getByText("One point: 41 writes by then, in").waitFor();
+    await tab.page.check("input[name=range][value=Today]", { force: true });
+    await tab.page.getByText(/^Only the total at .* is known, 41\./).waitFor();
 
     await tab.page.getByText("For operators only", { exact: true }).waitFor();
     // A denied part of a view opens the same dialog as the top of the page.
@@ -191,6 +193,58 @@ describe("the dashboard", () => {
     await tab.page.getByText("For operators only", { exact: true }).waitFor();
     expect(await cells.count()).toBe(0);
   });
+});
+
+test("the dashboard shows what was added today beside last week, and in 30 days, with total and shards", async () => {
+  const id = "fleet:history";
+  const now = Date.now();
+  const [midnight = 0] = hoursOfDay(now);
+  const [weekAgo = 0] = hoursOfDay(now, 7);
+  const state = (at: number, total: number, shardCount: number) => {
+    return { total, writes: total, rate: 1, shardCount, publishes: 1, asOf: Timestamp.fromMillis(at) };
+  };
+  const history = [
+    state(weekAgo - 1_800_000, 100, 1),
+    state(weekAgo + 1_800_000, 180, 2),
+    state(midnight - 1_800_000, 1_000, 8),
+  ];
+  for (const point of history) {
+    const { id: name, key } = historyPlace("hour", point.asOf.toMillis());
+    await admin.doc(`counters/${id}/tallyHistory/${name}`).set({ points: { [key]: point } }, { merge: true });
+  }
+  await admin.doc(`counters/${id}`).set({ ...state(now, 1_040, 4), group: "fleet" });
+  const tab = await visit(browser, `#/dashboard/${encodeURIComponent(id)}`);
+  await until(async () => (await total(tab, "total")) === 1_040, "the total");
+  const labels = () => tab.page.locator("figure [role=img]").evaluateAll((all) => all.map((one) => one.ariaLabel));
+  expect(await labels()).toEqual([
+    expect.stringMatching(/^Writes per second over two minutes: .* now/),
+    "Shards over two minutes: 4 now, 4 at most.",
+  ]);
+  await tab.page.getByText("Today and 30 days cost at most 33 reads").waitFor();
+
+  await tab.page.check("input[name=range][value=Today]", { force: true });
+  await tab.page.getByText("40 today.").waitFor();
+  const isFirstHour = now - midnight < 3_600_000;
+  if (!isFirstHour) await tab.page.getByText(/By \d\d:\d\d: 0, and 80 by then a week ago\./).waitFor();
+  expect(await labels()).toEqual([
+    expect.stringMatching(/^Added per hour today: highest 40 \(.*\), latest 40 \(.*\)\. 40 today\./),
+    "Total: from 1,000 to 1,040, at most 1,040.",
+    `Shards: from ${isFirstHour ? 4 : 8} to 4, at most ${isFirstHour ? 4 : 8}.`,
+  ]);
+  await tab.page.getByText("Cost: at most 5 reads so far.").waitFor();
+  await admin.doc(`counters/${id}`).update(state(Date.now(), 1_050, 4));
+  await tab.page.getByText("50 today.").waitFor();
+
+  await tab.page.check("input[name=range][value='30 days']", { force: true });
+  await tab.page
+    .getByText(/^950 since .*History begins on .* with 100\. What was added before is not known\.$/)
+    .waitFor();
+  // Within the hour the history is not read again.
+  await tab.page.check("input[name=range][value=Live]", { force: true });
+  await tab.page.check("input[name=range][value=Today]", { force: true });
+  await tab.page.getByText("50 today.").waitFor();
+  await tab.page.getByText("Cost: at most 5 reads so far.").waitFor();
+  expect(problemsOf(tab)).toEqual([]);
 });
 
 test("the dashboard shows the top items of a counter that has some, as text, and follows them", async () => {

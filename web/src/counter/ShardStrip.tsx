@@ -1,6 +1,6 @@
 /** The shards of a counter: one cell each, coloured by its recent writes per second. */
 import { useEffect, useRef } from "preact/hooks";
-import { allowsMotion, onColorSchemeChange } from "../page/browserState.ts";
+import { allowsMotion, onColoursChange } from "../page/browserState.ts";
 import { formatWhole } from "../page/format.ts";
 import { cellGrid } from "./cellGrid.ts";
 import { colourStrength, isActive, type ShardActivity } from "./shardActivity.ts";
@@ -40,12 +40,12 @@ export function ShardStrip({ activity, shardCount }: Target) {
     };
     const resized = new ResizeObserver(() => redraw.current());
     resized.observe(element);
-    const endColorScheme = onColorSchemeChange(() => redraw.current());
+    const endColours = onColoursChange(() => redraw.current());
     redraw.current();
     return () => {
       cancelAnimationFrame(frame);
       resized.disconnect();
-      endColorScheme();
+      endColours();
     };
   }, []);
   useEffect(() => {

@@ -1,85 +1,106 @@
-/** The chart of one counter: the totals that this page has received, or the stored history. */
+/** The charts of one counter: the totals that this page has received, or the stored history. */
 import { type CounterHistoryPoint, counter, getCounterHistory } from "firestore-tally";
-import { useEffect, useMemo, useState } from "preact/hooks";
-import { type PublishLog, WINDOW_MS } from "../counter/publishLog.ts";
-import { RateChart } from "../counter/RateChart.tsx";
-import { pointOf } from "../counter/rate.ts";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { windowTotals } from "../../../core/src/index.ts";
+import { LiveCharts } from "../counter/LiveCharts.tsx";
+import type { Published } from "../counter/published.ts";
+import type { PublishLog } from "../counter/publishLog.ts";
 import type { Connection } from "../firebase/connection.ts";
-import { formatRate, formatWhole } from "../page/format.ts";
-import { chartPoints, RANGES, type Range } from "./chartRanges.ts";
+import { useVisible } from "../page/browserState.ts";
+import { useNow } from "../page/useNow.ts";
+import { knownHistory, type Point } from "./buckets.ts";
+import { DayCharts, MonthCharts } from "./HistoryCharts.tsx";
+import { historyFrom, hoursOfDay, isMidnightIn, MOST_READS } from "./periods.ts";
+
+const RANGES = ["Live", "Today", "30 days"] as const;
+
+const REDRAW_MS = 10_000;
+const HOUR_MS = 3_600_000;
 
 export function History({ connection, id, log }: { connection: Connection; id: string; log: PublishLog }) {
-  const [range, setRange] = useState<Range>();
-  const [history, setHistory] = useState<readonly CounterHistoryPoint[]>();
-  const [error, setError] = useState<string>();
-  useEffect(() => {
-    setHistory(undefined);
-    setError(undefined);
-    if (!range) return;
-    let isCurrent = true;
-    const to = new Date();
-    const from = new Date(to.getTime() - range.spanMs);
-    getCounterHistory(counter(connection.db, id), { from, to, step: range.step }).then(
-      (points) => isCurrent && setHistory(points),
-      (reason) => isCurrent && setError(reason.message),
-    );
-    return () => {
-      isCurrent = false;
-    };
-  }, [connection, id, range]);
-
-  const points = useMemo(
-    () => (range ? chartPoints(history ?? [], Date.now()) : log.recent.map(pointOf)),
-    [range, history, log.recent],
+  const [range, setRange] = useState<(typeof RANGES)[number]>("Live");
+  const now = useNow(REDRAW_MS);
+  const { points, error, reads } = useHistory(connection, id, range !== "Live", Math.floor(now / HOUR_MS));
+  const timeZone = log.last?.windows?.timeZone;
+  const history = useMemo(
+    () =>
+      points &&
+      knownHistory(points, log.last && pointOf(log.last), (at) => {
+        const [midnight] = hoursOfDay(at);
+        return timeZone && midnight && isMidnightIn(timeZone, midnight) ? midnight : undefined;
+      }),
+    [points, log.last, timeZone],
   );
-  const highest = Math.max(0, ...points.map(({ rate }) => rate));
+  const Charts = range === "Today" ? DayCharts : MonthCharts;
   return (
     <section aria-labelledby="history-title">
       <div class="caption">
-        <h2 id="history-title">Writes and shards</h2>
+        <h2 id="history-title">History</h2>
         <fieldset class="choice">
           <legend class="unseen">Time range</legend>
-          {[undefined, ...RANGES].map((one) => (
-            <label key={one?.name}>
-              <input
-                type="radio"
-                name="range"
-                value={one?.name ?? "live"}
-                checked={range === one}
-                onChange={() => setRange(one)}
-              />
-              <span>{one?.name ?? "Two minutes"}</span>
+          {RANGES.map((one) => (
+            <label key={one}>
+              <input type="radio" name="range" value={one} checked={range === one} onChange={() => setRange(one)} />
+              <span>{one}</span>
             </label>
           ))}
         </fieldset>
-        <p class="legend">
-          <span class="rate">writes per second</span>
-          <span class="shards">shards</span>
-        </p>
       </div>
-      <RateChart
-        points={points}
-        spanMs={range?.spanMs ?? WINDOW_MS}
-        live={!range}
-        label={`Writes per second, ${range?.name.toLowerCase() ?? "two minutes"}: at most ${formatRate(highest)}.`}
-      />
-      <p class="fine" role="status" id="history">
-        {error ?? (range ? describeHistory(history) : "From the totals that this page has received; no extra reads.")}
+      {range === "Live" ? (
+        <LiveCharts log={log} />
+      ) : (
+        <Charts key={range} history={history} now={now} notice={error ?? (points ? undefined : "Reading…")} />
+      )}
+      <p class="fine">
+        {range === "Live"
+          ? `From the totals that this page has received: no extra reads. Today and 30 days cost at most ${MOST_READS} reads an hour.`
+          : `Cost: at most ${reads} reads so far. The history is read again each hour; new totals cost nothing more.`}
       </p>
     </section>
   );
 }
 
-function describeHistory(history: readonly CounterHistoryPoint[] | undefined): string {
-  const [first, last] = [history?.[0], history?.at(-1)];
-  if (!history) return "Reading…";
-  if (!first || !last) return "Nothing was published in this period.";
-  if (history.length === 1)
-    return `One point: ${formatWhole(last.writes)} writes by then, in ${formatWhole(last.publishes)} publishes.`;
-  const added = last.writes - first.writes;
-  const publishes = last.publishes - first.publishes;
-  return (
-    `${formatWhole(history.length)} points, with ${formatWhole(added)} writes in ${formatWhole(publishes)} publishes between ` +
-    "the first and the last. Cost: 1 read per hour or day with points."
-  );
+interface StoredHistory {
+  /** `undefined` until they are read. */
+  readonly points: readonly CounterHistoryPoint[] | undefined;
+  readonly error: string | undefined;
+  /** An upper bound. */
+  readonly reads: number;
+}
+
+/**
+ * Reads the history of all periods while it is shown, once an hour: a total that a hidden page has missed belongs to an hour that
+ * only the history tells.
+ */
+function useHistory({ db }: Connection, id: string, isShown: boolean, hour: number): StoredHistory {
+  const [history, setHistory] = useState<StoredHistory>({ points: undefined, error: undefined, reads: 0 });
+  const isNeeded = useVisible() && isShown;
+  const lastHour = useRef<number>(undefined);
+  useEffect(() => {
+    if (!isNeeded || lastHour.current === hour) return;
+    let isCurrent = true;
+    const from = historyFrom(hour * HOUR_MS);
+    const to = new Date((hour + 1) * HOUR_MS);
+    getCounterHistory(counter(db, id), { from, to, step: "hour" }).then(
+      (points) => {
+        if (!isCurrent) return;
+        lastHour.current = hour;
+        setHistory(({ reads }) => ({ points, error: undefined, reads: reads + readsOf(points) }));
+      },
+      (reason) => isCurrent && setHistory((before) => ({ ...before, error: reason.message })),
+    );
+    return () => {
+      isCurrent = false;
+    };
+  }, [db, id, isNeeded, hour]);
+  return history;
+}
+
+/** The counter document, and a document for each day of UTC; an empty answer costs a read, too. */
+function readsOf(points: readonly CounterHistoryPoint[]): number {
+  return 1 + Math.max(new Set(points.map(({ at }) => at.toISOString().slice(0, 10))).size, 1);
+}
+
+function pointOf({ asOf, total, shardCount, windows }: Published): Point {
+  return { at: new Date(asOf), total, shardCount, windows: windowTotals(windows, asOf) };
 }

@@ -12,10 +12,10 @@ import {
 } from "../counter/counterHooks.ts";
 import { FreshnessLog } from "../counter/freshness.ts";
 import { describeLateness } from "../counter/health.ts";
+import { LiveCharts } from "../counter/LiveCharts.tsx";
 import { observedCosts } from "../counter/observedCosts.ts";
-import { EMPTY_LOG, incrementsOf, type PublishLog, WINDOW_MS } from "../counter/publishLog.ts";
-import { RateChart } from "../counter/RateChart.tsx";
-import { pointOf, rateNow } from "../counter/rate.ts";
+import { EMPTY_LOG, incrementsOf, type PublishLog } from "../counter/publishLog.ts";
+import { rateNow } from "../counter/rate.ts";
 import { ShardStrip } from "../counter/ShardStrip.tsx";
 import { Ticker } from "../counter/Ticker.tsx";
 import { useHealth } from "../counter/useHealth.ts";
@@ -48,7 +48,7 @@ function Live({ connection, retry }: { connection: Connection; retry: () => void
   const [writeError, setWriteError] = useState<string>();
   const total = useTotal(ref, visible);
   const published = usePublishLog(connection, TRAFFIC, visible, ({ asOf }) => freshnessLog.published(asOf, Date.now()));
-  const { first, last, recent } = published.value ?? EMPTY_LOG;
+  const { first, last } = published.value ?? EMPTY_LOG;
   const shards = useShardActivity(connection, TRAFFIC, visible ? last?.publishedAt : undefined);
   // A hidden tab receives no totals, so increments made there say nothing about freshness.
   const acknowledged = useCallback(
@@ -85,7 +85,6 @@ function Live({ connection, retry }: { connection: Connection; retry: () => void
   const ownLate = describeOwnLate(freshnessLog, published);
   const costs = observedCosts(published.value ?? EMPTY_LOG, PRICES.nam5);
   const counted = incrementsOf({ first, last });
-  const peak = Math.max(0, ...recent.map((one) => one.rate));
   const watched = (published.value?.seen ?? 0) + shards.reads;
   useRetryOnSignIn(connection, total.error, retry);
   const error = isPermissionDenied(total.error)
@@ -137,20 +136,19 @@ function Live({ connection, retry }: { connection: Connection; retry: () => void
       <section aria-labelledby="rate-title">
         <div class="caption">
           <h2 id="rate-title">Last two minutes</h2>
-          <p class="legend">
-            <span class="rate">
-              <b id="rate">{formatRate(rate)}</b> writes per second
-            </span>
-            <span class="shards">
-              <b id="shards">{formatWhole(shardCount)}</b> {shardCount === 1 ? "shard" : "shards"}
-            </span>
-          </p>
         </div>
-        <RateChart
-          points={recent.map(pointOf)}
-          spanMs={WINDOW_MS}
-          live
-          label={`Writes per second over two minutes: ${formatRate(rate)} now, ${formatRate(peak)} at most; ${formatWhole(shardCount)} shards now.`}
+        <LiveCharts
+          log={published.value ?? EMPTY_LOG}
+          rateTitle={
+            <>
+              <b id="rate">{formatRate(rate)}</b> writes per second
+            </>
+          }
+          shardsTitle={
+            <>
+              <b id="shards">{formatWhole(shardCount)}</b> {shardCount === 1 ? "shard" : "shards"}
+            </>
+          }
         />
       </section>
 

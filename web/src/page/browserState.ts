@@ -48,11 +48,11 @@ export function allowsMotion(): boolean {
   return !reducedMotion.matches;
 }
 
-/** Calls `change` when the system switches between dark, light and forced colours. @returns a function that ends it */
-export function onColorSchemeChange(change: () => void): () => void {
-  const schemes = ["(prefers-color-scheme: dark)", "(forced-colors: active)"].map((query) => matchMedia(query));
-  for (const scheme of schemes) scheme.addEventListener("change", change);
+/** Calls `change` when the system switches between dark and light, or forces its own colours. @returns a function that ends it */
+export function onColoursChange(change: () => void): () => void {
+  const queries = ["(prefers-color-scheme: dark)", "(forced-colors: active)"].map((query) => matchMedia(query));
+  for (const query of queries) query.addEventListener("change", change);
   return () => {
-    for (const scheme of schemes) scheme.removeEventListener("change", change);
+    for (const query of queries) query.removeEventListener("change", change);
   };
 }
