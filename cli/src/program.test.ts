@@ -137,6 +137,6 @@ describe("estimate --compare", () => {
     expect(regional.stdout).toMatch(/^a month, as billed +standard +enterprise$/m);
     expect(regional.stdout).toMatch(/^Tally +\$[\d.]+ +\$[\d.]+$/m);
     const nam5 = await runCommand("estimate", "--per-second", "20", "--compare");
-    expect(nam5.stdout).toContain("the price of real-time units alone is known");
+    expect(nam5.stdout.replace(/\s+/g, " ")).toContain("the price of real-time units alone is known");
   });
 });
