@@ -71,7 +71,7 @@ test("help has examples, for every command", async () => {
   const { stdout } = await runCommand("--help");
   const commands = [...stdout.matchAll(/^ {2}([a-z]+) .*(?:\[|<)/gm)].map(([, name = ""]) => name);
   const all =
-    "init upgrade remove inspect doctor top reconcile reset fold publish exchange delete migrate adopt estimate";
+    "init upgrade remove inspect watch doctor top reconcile reset fold publish exchange delete migrate adopt estimate";
   expect(commands.join(" ")).toBe(all);
   for (const name of commands) {
     const { exitCode, stdout: help } = await runCommand(name, "--help");

@@ -15,6 +15,16 @@ export function defineReading(program: Command): void {
     .addHelpText("after", examples("inspect likes:post42", "inspect likes:post42 --json --emulator"));
 
   program
+    .command("watch")
+    .summary("one counter, live")
+    .description(
+      "Shows the total of one counter, each time that it changes, until Ctrl-C. With --json: one JSON document a line.",
+    )
+    .argument("<id>", "the counter, such as likes:post42")
+    .action(onDatabase(async () => (await import("./watch.ts")).watch))
+    .addHelpText("after", examples("watch likes:post42", "watch likes:post42 --json"));
+
+  program
     .command("doctor")
     .summary("is this project set up right? findings, each with its remedy")
     .description(
