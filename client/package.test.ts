@@ -112,8 +112,8 @@ describe("the command line", () => {
     expect({ bin, dependencies }).toEqual({ bin: { "firestore-tally": "dist/cli.js" }, dependencies: undefined });
   });
 
-  test("has less than 740 kB, and the licenses of its dependencies", () => {
-    expect(Buffer.byteLength(cli)).toBeLessThan(740_000);
+  test("has less than 750 kB, and the licenses of its dependencies", () => {
+    expect(Buffer.byteLength(cli)).toBeLessThan(750_000);
     const licenses = read("client/dist/cli.licenses.txt");
     for (const name of ["@clack/prompts", "cli-progress", "cli-table3", "commander", "diff", "jsonc-parser"]) {
       expect(licenses).toMatch(new RegExp(`^${name} \\d`, "m"));

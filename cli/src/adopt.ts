@@ -19,7 +19,7 @@ import { formatDollars, formatNumber, pluralize } from "./format.ts";
 import { interruptible } from "./interruptible.ts";
 import { paint, print, printJson, printStatus } from "./output.ts";
 import { idsAfter } from "./selection.ts";
-import { bulletList } from "./table.ts";
+import { bulletList, paragraph } from "./table.ts";
 
 export interface AdoptOptions {
   readonly dryRun?: boolean;
@@ -131,9 +131,8 @@ function printRun(run: Run<AdoptionResult>, how: { dryRun: boolean; end: boolean
     const created = counted((plan) => plan.created.length);
     const published = pluralize(plans.filter(({ publishes }) => publishes).length, "total");
     const total = formatNumber(counted((plan) => plan.total));
-    print(
-      `${pluralize(completed, "shard")} ${would}completed, ${created} created, and ${published} published: ${total} in all.`,
-    );
+    const shards = `${pluralize(completed, "shard")} ${would}completed, ${created} created`;
+    print(paragraph(`${shards}, and ${published} published: ${total} in all.`));
   }
   const more = left.length > LISTED ? [`${left.length - LISTED} more`] : [];
   if (left.length > 0) print(`\n${bulletList("left alone", [...left.slice(0, LISTED), ...more])}`);
@@ -141,6 +140,6 @@ function printRun(run: Run<AdoptionResult>, how: { dryRun: boolean; end: boolean
   print(paint("dim", `${pluralize(writes, "write")}.`));
   if (how.isPublished === false)
     print(
-      `\n${paint("yellow", "!")} The functions have not published the last counter. Set ADOPTED=yes and deploy the functions.`,
+      `\n${paragraph(`${paint("yellow", "!")} The functions have not published the last counter. Set ADOPTED=yes and deploy the functions.`)}`,
     );
 }

@@ -9,7 +9,7 @@ import { confirm } from "./confirm.ts";
 import { counterExists } from "./counterExists.ts";
 import { forEachCounter } from "./forEachCounter.ts";
 import { ItemError, succeeded, throwIfIncomplete } from "./forEachItem.ts";
-import { formatWhole, pluralize } from "./format.ts";
+import { pluralize } from "./format.ts";
 import { paint, print, printJson, printStatus } from "./output.ts";
 import {
   confirmationWord,
@@ -76,7 +76,7 @@ async function countDocuments(context: CommandContext, selection: Selection): Pr
     documents += (await extentOf(context.ref(id))).documents;
     counters++;
     if (counters % 100 === 0) {
-      printStatus(paint("dim", `counting: ${formatWhole(documents)} documents so far`, process.stderr));
+      printStatus(paint("dim", `counting: ${pluralize(documents, "document")} so far`, process.stderr));
     }
   }
   return documents;

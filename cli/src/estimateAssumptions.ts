@@ -24,7 +24,7 @@ export function notIncluded({ regions = 1 }: Pick<Traffic, "regions">): string[]
 
 export function siteAssumptions({ pages, views, likes }: Site, costs: MonthlyCosts, chosen: Chosen): string[] {
   return [
-    `${pluralize(pages, "page")} with equal traffic, all month: ${formatWhole(views)} views and ${formatWhole(likes)} likes. Each page has a counter of its views and one of its likes.`,
+    `${pluralize(pages, "page")} with equal traffic, all month: ${pluralize(views, "view")} and ${pluralize(likes, "like")}. Each page has a counter of its views and one of its likes.`,
     ...partsOfDay(costs),
     `Each view watches both counters for ${OPEN_SECONDS} seconds, and counts once. A user likes a page once.`,
     ...ofFunctions(chosen),
@@ -44,7 +44,7 @@ export function trafficAssumptions(traffic: Traffic, costs: MonthlyCosts, chosen
         ]
       : []),
     ...(isShortened ? ["The peak is shorter than given: a longer one would exceed the increments of a day."] : []),
-    `${formatNumber(once * 100)}% of the increments count once per user; ${pluralize(watchers, "client")} watch each counter.`,
+    `${formatNumber(once * 100)}% of the increments count once per user; ${pluralize(watchers, "client")} ${watchers === 1 ? "watches" : "watch"} each counter.`,
     batch !== undefined
       ? `One instance of ingest gets all increments, in requests of ${pluralize(batch, "event")} with an id.`
       : perClient > 0
@@ -58,7 +58,7 @@ function partsOfDay({ dayParts }: MonthlyCosts): string[] {
   return [
     ...dayParts.map(({ hours, rate, direct, shards, interval }) => {
       const totals = rate === 0 ? "no total" : `a total every ${formatNumber(interval / 1_000)} s at most`;
-      return `${formatNumber(hours)} hours a day: ${formatRate(rate)} increments/s per counter, ${directPart(direct, rate)}${pluralize(shards, "shard")}, ${totals}.`;
+      return `${formatNumber(hours)} ${hours === 1 ? "hour" : "hours"} a day: ${formatRate(rate)} increments/s per counter, ${directPart(direct, rate)}${pluralize(shards, "shard")}, ${totals}.`;
     }),
     ...(dayParts.some(({ direct }) => direct > 0)
       ? ["Apps increment, and the counters have no windows, history or mirrors; else pass --no-direct."]

@@ -79,7 +79,7 @@ function printFolded(counters: readonly ({ id: string } & Folded)[], listUnchang
   const listed = listUnchanged ? counters : counters.filter(({ folded, busy }) => folded + busy > 0);
   if (listed.length > 0) {
     const rows = listed.map(({ id, shards, folded, busy }) => [escapeControls(id), shards, folded, busy]);
-    print(table(rows, ["left", "right", "right", "right"], ["counter", "shards", "folded", "still busy"]));
+    print(table(rows, ["id", "right", "right", "right"], ["counter", "shards", "folded", "still busy"]));
   }
   const folded = counters.reduce((sum, one) => sum + one.folded, 0);
   print(`${pluralize(folded, "shard")} of ${pluralize(counters.length, "counter")} folded into base.`);

@@ -20,5 +20,6 @@ test("numbers are grouped, short, and agree with their noun", () => {
     "-3",
     "0",
   ]);
-  expect([pluralize(1, "counter"), pluralize(1_000, "counter")]).toEqual(["1 counter", "1,000 counters"]);
+  const counted = [1, 1_000, 0.5].map((number) => pluralize(number, "counter"));
+  expect(counted).toEqual(["1 counter", "1,000 counters", "0.5 counters"]);
 });

@@ -24,9 +24,9 @@ export function formatSigned(number: number): string {
   return `${number > 0 ? "+" : ""}${short.format(number)}`;
 }
 
-/** `1 counter`, `2 counters` */
+/** `1 counter`, `2 counters`, `0.5 counters` */
 export function pluralize(number: number, noun: string): string {
-  return `${whole.format(number)} ${noun}${number === 1 ? "" : "s"}`;
+  return `${short.format(number)} ${noun}${number === 1 ? "" : "s"}`;
 }
 
 const UNITS = [

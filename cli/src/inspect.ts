@@ -28,7 +28,11 @@ import { type DatabaseTarget, describeTarget } from "./databaseTarget.ts";
 import { escapeControls } from "./escape.ts";
 import { formatDuration, formatNumber, formatSigned, pluralize } from "./format.ts";
 import { paint, print, printJson } from "./output.ts";
-import { type Cell, table } from "./table.ts";
+import { type Cell, paragraph, table } from "./table.ts";
+import { clamp, columnsOf } from "./wrap.ts";
+
+/** Columns of the id of a malformed shard. */
+const LISTED_ID = 24;
 
 export async function inspect(context: CommandContext, _: unknown, id: string): Promise<void> {
   const reading = await readAll(context.ref(id));
@@ -109,7 +113,9 @@ function directOf(counter: FirebaseFirestore.DocumentSnapshot): DirectReport | n
 
 function printReport(report: CounterReport, target: DatabaseTarget): void {
   const { id, shards, warnings, reads, exact } = report;
-  print(`${paint("bold", escapeControls(id))}\n${paint("dim", describeTarget(target))}\n`);
+  print(
+    `${paint("bold", clamp(escapeControls(id), columnsOf(process.stdout)))}\n${paint("dim", paragraph(describeTarget(target)))}\n`,
+  );
   print(table(rowsOf(report), ["left", "right", "left"]));
   if (shards.busiest.length > 1) {
     const rows = shards.busiest.map(({ id, count, writes, lastWrite }) => [
@@ -118,9 +124,10 @@ function printReport(report: CounterReport, target: DatabaseTarget): void {
       formatNumber(writes),
       `${formatDuration(Date.parse(exact.asOf) - Date.parse(lastWrite))} ago`,
     ]);
-    print(`\n${table(rows, ["left", "right", "right", "right"], ["busiest shards", "count", "writes", "last write"])}`);
+    print(`\n${table(rows, ["id", "right", "right", "right"], ["busiest shards", "count", "writes", "last write"])}`);
   }
-  if (warnings.length > 0) print(`\n${warnings.map((warning) => paint("yellow", `! ${warning}`)).join("\n")}`);
+  if (warnings.length > 0)
+    print(`\n${warnings.map((warning) => paint("yellow", paragraph(`! ${warning}`))).join("\n")}`);
   print(`\n${paint("dim", `Cost: ${pluralize(reads, "read")}.`)}`);
 }
 
@@ -151,8 +158,12 @@ function rowsOf(report: CounterReport): Cell[][] {
     add("visitors", formatNumber(visitors.uniques), `${formatDuration(now - Date.parse(visitors.asOf))} ago`);
   }
   if (shards.malformed.length > 0) {
-    const ids = escapeControls(shards.malformed.slice(0, 5).join(", "));
-    add("malformed", shards.malformed.length, paint("yellow", `shard ${ids}`));
+    const ids = shards.malformed.slice(0, 5).map((id) => clamp(escapeControls(id), LISTED_ID));
+    add(
+      "malformed",
+      shards.malformed.length,
+      paint("yellow", `${ids.length === 1 ? "shard" : "shards"} ${ids.join(", ")}`),
+    );
   }
   if (published?.slowSince) {
     const ago = formatDuration(now - Date.parse(published.slowSince));

@@ -19,7 +19,7 @@ import { interruptible } from "./interruptible.ts";
 import { documentsToMove, type LeftAlone, survey } from "./legacyDocuments.ts";
 import { paint, print, printJson, printStatus } from "./output.ts";
 import { rollBack } from "./rollBack.ts";
-import { bulletList, table } from "./table.ts";
+import { bulletList, paragraph, table } from "./table.ts";
 
 export interface MigrateOptions {
   readonly map?: readonly string[];
@@ -155,13 +155,13 @@ function printSurvey({ target }: CommandContext, found: Survey): void {
     total === null ? "–" : formatNumber(total),
   ]);
   const head = ["field", "counters", "documents", "with a number", "sum"];
-  print(table(rows, ["left", "left", "right", "right", "right"], head));
+  print(table(rows, ["id", "id", "right", "right", "right"], head));
   print("What the counters have already is not moved again.");
-  print(`${pluralize(found.legacyShards, "document")} in _counter_shards_, not added to the fields yet.`);
+  print(paragraph(`${pluralize(found.legacyShards, "document")} in _counter_shards_, not added to the fields yet.`));
   for (const { field } of found.maps.filter(({ documents }) => documents === 0)) {
-    print(`${paint("yellow", "!")} There is no document of ${escapeControls(field)}: check the path.`);
+    print(paragraph(`${paint("yellow", "!")} There is no document of ${escapeControls(field)}: check the path.`));
   }
-  print(paint("dim", `Cost: ${describeCost(found)}.`));
+  print(paint("dim", paragraph(`Cost: ${describeCost(found)}.`)));
 }
 
 function printMoved(
@@ -172,13 +172,13 @@ function printMoved(
 ): void {
   const { documents, counters, total, shards } = summaryOf(run);
   const from = `${pluralize(documents, "document")}, with ${pluralize(shards, "document")} of _counter_shards_`;
-  print(`${formatNumber(total)} moved to ${pluralize(counters, "counter")}, from ${from}.`);
+  print(paragraph(`${formatNumber(total)} moved to ${pluralize(counters, "counter")}, from ${from}.`));
   const unlisted = leftAlone.documents.length - LISTED + leftAlone.moreDocuments;
   const left = [
     ...leftAlone.documents
       .slice(0, LISTED)
       .map(({ document, reason }) => `${escapeControls(document)}: ${escapeControls(reason)}`),
-    ...(unlisted > 0 ? [`${formatWhole(unlisted)} more documents`] : []),
+    ...(unlisted > 0 ? [pluralize(unlisted, "more document")] : []),
     ...[...leftAlone.fields].map(
       ([field, count]) =>
         `${escapeControls(field)}: no map names it, in ${pluralize(count, "document")} of _counter_shards_`,
@@ -187,8 +187,7 @@ function printMoved(
   if (left.length > 0) print(`\n${bulletList("left alone", left)}`);
   if (isPublished === false) {
     const bridge = mirrors.map(({ counters: ids, document, field }) => `${ids}=${document}.${field.join(".")}`);
-    print(
-      `\n${paint("yellow", "!")} The functions have not published the last of them. Deploy them with this parameter:\n  BRIDGE=${bridge.join(",")}`,
-    );
+    const advice = "The functions have not published the last of them. Deploy them with this parameter:";
+    print(`\n${paragraph(`${paint("yellow", "!")} ${advice}`)}\n  BRIDGE=${bridge.join(",")}`);
   }
 }

@@ -4,6 +4,7 @@
  */
 import { styleText } from "node:util";
 import { escapeJson } from "./escape.ts";
+import { columnsOf, wrapMessage } from "./wrap.ts";
 
 type Style = Parameters<typeof styleText>[0];
 
@@ -21,6 +22,13 @@ export function printJson(result: unknown): void {
   print(escapeJson(JSON.stringify(result, null, 2)));
 }
 
+/** One of many results: one line (https://jsonlines.org). */
+export function printJsonLine(result: unknown): void {
+  print(escapeJson(JSON.stringify(result)));
+}
+
+/** Prints a message: wrapped at a terminal, on one line in a log. */
 export function printStatus(text: string): void {
-  process.stderr.write(`${text}\n`);
+  const { stderr } = process;
+  stderr.write(`${stderr.isTTY ? wrapMessage(text, columnsOf(stderr)) : text}\n`);
 }

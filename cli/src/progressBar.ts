@@ -1,8 +1,12 @@
 /** A progress bar on stderr. It is shown in a terminal only. */
 import { SingleBar } from "cli-progress";
 import { paint } from "./output.ts";
+import { columnsOf } from "./wrap.ts";
 
 const REFRESH_MS = 100;
+
+/** Columns for the text beside the bar, which a terminal would cut. */
+const TEXT_COLUMNS = 56;
 
 export interface Progress {
   /** From 0 to the total, fractions included. */
@@ -15,7 +19,7 @@ export function startProgressBar(label: string, total: number, progress: () => P
   if (!process.stderr.isTTY) return undefined;
   const bar = new SingleBar({
     format: `${label} ${paint("cyan", "{bar}", process.stderr)} {percentage}% · {text}`,
-    barsize: 24,
+    barsize: Math.max(Math.min(columnsOf(process.stderr) - TEXT_COLUMNS, 24), 4),
     barCompleteChar: "━",
     barIncompleteChar: "─",
     hideCursor: true,

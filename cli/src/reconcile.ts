@@ -120,7 +120,7 @@ function printReconciled(
       formatNumber(expected),
       drift === 0 ? "0" : paint("yellow", formatSigned(drift)),
     ]);
-    print(table(rows, ["left", "right", "right", "right"], ["counter", "counted", "source", "drift"]));
+    print(table(rows, ["id", "right", "right", "right"], ["counter", "counted", "source", "drift"]));
   }
   const outcome =
     drifted.length === 0 ? "none has drifted" : `${drifted.length} drifted, ${dryRun ? "not corrected" : "corrected"}`;

@@ -5,7 +5,7 @@ import { describeTarget } from "./databaseTarget.ts";
 import { escapeControls } from "./escape.ts";
 import { formatDuration, formatNumber } from "./format.ts";
 import { paint, print, printJson } from "./output.ts";
-import { table } from "./table.ts";
+import { paragraph, table } from "./table.ts";
 
 export interface TopCommandOptions {
   readonly orderBy: "total" | "rate";
@@ -35,11 +35,11 @@ export async function top(
       })),
     });
   }
-  print(paint("dim", describeTarget(target)));
+  print(paint("dim", paragraph(describeTarget(target))));
   if (counters.length === 0) {
     const has = window ? `has counted ${nameOf(window)}` : "has a total";
     const why = window ? " Only the groups of the parameter WINDOWS have that." : "";
-    return print(`No counter of the group "${escapeControls(group)}" ${has}.${why}`);
+    return print(paragraph(`No counter of the group "${escapeControls(group)}" ${has}.${why}`));
   }
   const now = Date.now();
   const ranked = window ?? orderBy;
@@ -54,7 +54,7 @@ export async function top(
     asOf ? `${formatDuration(now - asOf.toMillis())} ago` : "–",
   ]);
   const columns = [...(window ? [nameOf(window)] : []), "total", "writes/s", "as of"];
-  print(table(rows, ["right", "left", ...columns.map(() => "right" as const)], ["", "counter", ...columns]));
+  print(table(rows, ["right", "id", ...columns.map(() => "right" as const)], ["", "counter", ...columns]));
 }
 
 function nameOf(window: CounterWindowName): string {

@@ -2,6 +2,7 @@
 
 import { BASE_SHARD, differenceBeyondRounding, isCount } from "../../../core/src/index.ts";
 import { formatDuration, formatSigned, pluralize } from "../format.ts";
+import { PAGES } from "../setup/packaged.ts";
 import type { SampledCounter, SampledShard } from "./counterFacts.ts";
 import { type ProjectFacts, seen } from "./facts.ts";
 import { errorFinding, type Finding, listed } from "./finding.ts";
@@ -108,7 +109,7 @@ const handMade: Check = {
     errorFinding(
       "counter-hand-made",
       `${names(found)} ${have(found)} num_shards, as counters made by hand, and ${found.length === 1 ? "was" : "were"} not adopted: each measurement reads every shard, or no total was ever published`,
-      "run `npx firestore-tally adopt` (docs/adopting.md)",
+      `run \`npx firestore-tally adopt\`: ${PAGES}/adopting.md`,
     ),
 };
 

@@ -9,12 +9,12 @@ import type { Finding } from "./finding.ts";
 import type { Unseen } from "./unseen.ts";
 
 export function printReport(facts: ProjectFacts, findings: readonly Finding[], unseen: readonly Unseen[]): void {
-  print(`${paint("dim", describeTarget(facts.target))}\n`);
+  print(`${paint("dim", paragraph(describeTarget(facts.target)))}\n`);
   for (const { severity, id, problem, remedy } of findings) {
     const colour = severity === "error" ? "red" : "yellow";
     print(`${paint(colour, severity)} ${paint("bold", id)}`);
-    print(paragraph(escapeControls(`${capitalized(problem)}.`), 2));
-    print(`${paint("dim", paragraph(escapeControls(`→ ${remedy}.`), 2))}\n`);
+    print(paragraph(escapeControls(`${capitalized(problem)}.`), 2, "clamped"));
+    print(`${paragraph(escapeControls(`→ ${sentence(remedy)}`), 2)}\n`);
   }
   print(bulletList("Looked at:", lookedAt(facts).map(escapeControls)));
   if (unseen.length > 0) {
@@ -69,6 +69,11 @@ function lookedAt({
       ? [`the sum of ${summed.counter}: ${pluralize(summed.used.reads, "read")} by ${summed.used.indexes.join(", ")}`]
       : []),
   ];
+}
+
+/** A link ends without a full stop, so that a terminal does not take it for a part of the address. */
+function sentence(text: string): string {
+  return /https:\S+$/.test(text) ? text : `${text}.`;
 }
 
 function capitalized(text: string): string {

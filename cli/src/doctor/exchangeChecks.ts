@@ -2,6 +2,7 @@
 import { COUNTING_DEFAULTS } from "../../../functions/src/deploy/parameters.ts";
 import { parseRegions, type Regions } from "../../../functions/src/features/regions/parseRegions.ts";
 import { pluralize } from "../format.ts";
+import { PAGES } from "../setup/packaged.ts";
 import { type Deployment, deploymentsFor, findDeployments, variablesOf } from "./deployments.ts";
 import { type Exchange, type ProjectFacts, seen } from "./facts.ts";
 import { DEPLOY_FUNCTIONS, errorFinding, type Finding, listed } from "./finding.ts";
@@ -104,7 +105,7 @@ function restored(exchanges: readonly Exchange[]): Finding[] {
     errorFinding(
       "region-restored",
       `${from} has lost increments of ${listed(ids)} that ${to} knows of: it was restored from a backup`,
-      `decide before ${from} counts again, which makes ${to} forget them: docs/operations.md, "Regions"`,
+      `decide before ${from} counts again, which makes ${to} forget them: ${PAGES}/operations.md#regions`,
     ),
   );
 }

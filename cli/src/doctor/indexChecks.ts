@@ -4,6 +4,8 @@
  */
 
 import { DEFAULT_COLLECTION, SHARDS } from "../../../core/src/index.ts";
+import { pluralize } from "../format.ts";
+import { PAGES } from "../setup/packaged.ts";
 import { windowIndexes } from "../windowIndexes.ts";
 import { deploymentsFor, variablesOf } from "./deployments.ts";
 import { type CompositeIndex, type ProjectFacts, seen } from "./facts.ts";
@@ -112,7 +114,7 @@ export function checkTtl({ fields, shippedIndexes }: ProjectFacts): Finding[] {
         warningFinding(
           "ttl",
           `${collectionGroup}.${fieldPath} has no working TTL policy, so ${EXPIRING[collectionGroup] ?? "a document"} stays for ever`,
-          `${DEPLOY_INDEXES}; unless your app has a collection of that id (docs/configuration.md)`,
+          `${DEPLOY_INDEXES}; unless your app has a collection of that id: ${PAGES}/configuration.md#rules-and-indexes`,
         ),
       ];
     });
@@ -142,7 +144,7 @@ export function checkPlan({ plan, indexes }: ProjectFacts): Finding[] {
   return [
     warningFinding(
       "plan",
-      `Firestore sums the ${documents} shards of ${counter} by ${listed(used.indexes) || "no index"} for ${used.reads} reads, where (shard, count, writes) takes ${expected}`,
+      `Firestore sums the ${pluralize(documents, "shard")} of ${counter} by ${listed(used.indexes) || "no index"} for ${pluralize(used.reads, "read")}, where (shard, count, writes) takes ${expected}`,
       `${DEPLOY_INDEXES}, wait until the index is ready, and run doctor again`,
     ),
   ];

@@ -34,7 +34,7 @@ export const POLICY = [
 ];
 
 const COPY =
-  "copy everything below the policy of Tally's `firestore.rules` into your rules again (node_modules/firestore-tally has it), " +
+  "copy everything below the policy of `node_modules/firestore-tally/firestore.rules` into your rules again, " +
   "and run `firebase deploy --only firestore:rules`";
 
 export function checkRules({ rules, shippedRules, functions, target }: ProjectFacts): Finding[] {

@@ -4,6 +4,7 @@ import { listed } from "../../doctor/finding.ts";
 import { parseRules } from "../../doctor/rulesSource.ts";
 import { declarationsIn } from "../../rulesSyntax/declarations.ts";
 import { lineAt, tokensOf } from "../../rulesSyntax/tokens.ts";
+import { PAGES } from "../packaged.ts";
 import { Refusal } from "./composed.ts";
 import type { Block } from "./markers.ts";
 import type { Place } from "./place.ts";
@@ -33,7 +34,7 @@ function ownMatches(own: readonly CoveringMatch[]): string {
   const matches = own.map(({ match: { path, line } }) => `match ${path} (line ${line})`);
   return (
     `your rules let clients write documents of Tally, and rules add up: ${listed(matches, 5)}. Delete what allows that: Tally's rules ` +
-    "replace it. If they are for counters made by hand, docs/adopting.md says how old apps go on. If these are Tally's rules, pasted by hand, " +
+    `replace it. If they are for counters made by hand, ${PAGES}/adopting.md says how old apps go on. If these are Tally's rules, pasted by hand, ` +
     "write the edits of their policy into the new one. If your app keeps documents of its own there, give Tally another collection (the parameter COLLECTION)"
   );
 }
