@@ -103,7 +103,7 @@ describe("a counter", () => {
     await says(tab, /^Not published for \d+ s although writes arrive\./);
     thaw();
     await until(async () => (await total(tab, "total")) !== 7, "the publish");
-    await until(async () => !/Not published/.test(await stateOf(tab)), "the end of it");
+    await until(async () => !/Not published/.test(await stateOf(tab)), "the end of the lateness");
     expect(problemsOf(tab)).toEqual([]);
   });
 

@@ -18,19 +18,11 @@ interface CounterTableProps {
   /** The window whose counts are shown, and its name. */
   readonly window: CounterWindowName;
   readonly windowName: string;
-  readonly latenessOf: (counter: Published) => Lateness | undefined;
+  readonly late: ReadonlyMap<string, Lateness>;
   readonly now: number;
 }
 
-export function CounterTable({
-  counters,
-  recentRates,
-  caption,
-  window,
-  windowName,
-  latenessOf,
-  now,
-}: CounterTableProps) {
+export function CounterTable({ counters, recentRates, caption, window, windowName, late, now }: CounterTableProps) {
   return (
     <table class="counters" aria-busy={counters === undefined}>
       <caption class="unseen">{caption}</caption>
@@ -65,7 +57,7 @@ export function CounterTable({
             counter={counter}
             window={window}
             windowName={windowName}
-            lateness={latenessOf(counter)}
+            lateness={late.get(counter.id)}
             now={now}
             rates={recentRates.get(counter.id) ?? []}
           />

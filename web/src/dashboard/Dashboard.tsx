@@ -3,7 +3,6 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { WINDOW_TITLES } from "../../../core/src/index.ts";
 import { PRICES } from "../../../costs/src/index.ts";
 import { NOT_ANSWERING } from "../counter/counterHooks.ts";
-import { latenessOf } from "../counter/health.ts";
 import type { Published } from "../counter/published.ts";
 import type { Connection } from "../firebase/connection.ts";
 import { useVisitor } from "../firebase/visitor.ts";
@@ -14,6 +13,7 @@ import { useNow } from "../page/useNow.ts";
 import { CounterTable } from "./CounterTable.tsx";
 import { listingOf } from "./listing.ts";
 import { OnCall } from "./OnCall.tsx";
+import { summaryOf } from "./onCallSummary.ts";
 import { SignIn } from "./SignIn.tsx";
 import { useListing } from "./useListing.ts";
 import { useOnCall } from "./useOnCall.ts";
@@ -61,6 +61,7 @@ export function Dashboard({ connection, query }: { connection: Connection; query
     setLookReads((before) => before + reads),
   );
   const now = useNow(1_000);
+  const summary = summaryOf(onCall.look, counters ?? [], now);
   const window = windowOf(listing.order) ?? "day";
   // Until the next page has come, `end` is still that of the page before.
   const next = end === after ? undefined : end;
@@ -76,7 +77,7 @@ export function Dashboard({ connection, query }: { connection: Connection; query
           <b id="reads">{formatWhole(allReads)}</b> reads so far, {formatDollars(allReads * PRICES.nam5.read)} in nam5.
         </p>
       </div>
-      {isOperator && <OnCall connection={connection} {...onCall} now={now} />}
+      {isOperator && <OnCall connection={connection} {...onCall} {...summary} now={now} />}
       <search class="filter">
         <label>
           <span>Find</span>
@@ -126,7 +127,7 @@ export function Dashboard({ connection, query }: { connection: Connection; query
             caption={`Counters, ${NAMES[listing.order]}`}
             window={window}
             windowName={NAMES[window]}
-            latenessOf={(counter) => onCall.report?.late.get(counter.id) ?? latenessOf(counter, [], now)}
+            late={summary.late}
             now={now}
           />
           {counters?.length === 0 && <NoCounters query={{ ...query, order: listing.order }} hasNoStart={hasNoStart} />}

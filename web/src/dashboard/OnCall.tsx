@@ -6,16 +6,17 @@ import { formatAge, formatTotal, formatWhole } from "../page/format.ts";
 import { Run } from "../page/Run.tsx";
 import { counterAddress } from "../page/route.ts";
 import { MOST } from "./lookAround.ts";
+import type { OnCallSummary } from "./onCallSummary.ts";
 import type { OnCallState } from "./useOnCall.ts";
 
-interface OnCallProps extends OnCallState {
+interface OnCallProps extends OnCallState, OnCallSummary {
   readonly connection: Connection;
   readonly now: number;
 }
 
-export function OnCall({ connection, report, error, now }: OnCallProps) {
+export function OnCall({ connection, look, error, late: lateById, alarms, now }: OnCallProps) {
   const { setup } = connection;
-  const late = [...(report?.late ?? [])];
+  const late = [...lateById];
   const overdue = late.filter(([, { kind }]) => kind === "overdue");
   return (
     <section aria-labelledby="on-call-title" id="on-call">
@@ -24,13 +25,13 @@ export function OnCall({ connection, report, error, now }: OnCallProps) {
         <p role="status">
           {error
             ? `The last look failed: ${error.message}`
-            : report
-              ? `${formatWhole(report.reads)} reads for each look, every 30 s. At most ${MOST} counters of each kind, and those shown.`
+            : look
+              ? `${formatWhole(look.reads)} reads for each look, every 30 s. At most ${MOST} counters of each kind, and those shown.`
               : "Looking…"}
         </p>
       </div>
       <dl class="figures">
-        <Figure id="late" name="Late totals" value={report && late.length}>
+        <Figure id="late" name="Late totals" value={look && late.length}>
           {late.length === 0 ? (
             "of the counters looked at"
           ) : (
@@ -38,26 +39,26 @@ export function OnCall({ connection, report, error, now }: OnCallProps) {
           )}
           {late.length > 0 && <Run setup={setup} command="doctor" />}
         </Figure>
-        <Figure id="waiting" name="Waiting tasks" value={report?.waiting} isBad={overdue.length > 0} most={MOST}>
+        <Figure id="waiting" name="Waiting tasks" value={look?.waiting} isBad={overdue.length > 0} most={MOST}>
           {overdue.length === 0
             ? "measurements of busy counters, none overdue"
             : `${formatWhole(overdue.length)} overdue, by ${formatAge(now - Math.min(...overdue.map(([, { since }]) => since)))} at most`}
         </Figure>
-        <Figure id="drift" name="Drift" value={report?.drifts.length}>
-          {report && report.drifts.length > 0 ? (
+        <Figure id="drift" name="Drift" value={look?.drifts.length}>
+          {look && look.drifts.length > 0 ? (
             <Ids
-              of={report.drifts.map(({ id, by, at }) => [
+              of={look.drifts.map(({ id, by, at }) => [
                 id,
                 `${by > 0 ? "+" : ""}${formatTotal(by)} added ${formatAge(now - at)} ago`,
               ])}
             />
           ) : (
-            `corrected in the last day, of ${formatWhole(report?.reconciled ?? 0)} counters with a scheduled reconcile`
+            `corrected in the last day, of ${formatWhole(look?.reconciled ?? 0)} counters with a scheduled reconcile`
           )}
         </Figure>
-        <Figure id="alarms" name="Alarms" value={report?.alarms.length}>
-          {report && report.alarms.length > 0 ? (
-            <Ids of={report.alarms.map(({ id, text }) => [id, text])} />
+        <Figure id="alarms" name="Alarms" value={look && alarms.length}>
+          {alarms.length > 0 ? (
+            <Ids of={alarms.map(({ id, text }) => [id, text])} />
           ) : (
             "malformed shards, slow sums, overdue reconciles. "
           )}
@@ -96,7 +97,7 @@ function Figure({ id, name, value, isBad = (value ?? 0) > 0, most, children }: F
   );
 }
 
-/** The first counters, each with what is said of it. */
+/** The first counters, each with a text about it. */
 function Ids({ of: all }: { of: readonly (readonly [id: string, text: string])[] }) {
   const shown = all.slice(0, 3);
   return (

@@ -4,6 +4,7 @@
  */
 import {
   collection,
+  type DocumentSnapshot,
   doc,
   type Firestore,
   getDocFromServer,
@@ -15,7 +16,6 @@ import {
   Timestamp,
   where,
 } from "firebase/firestore";
-import { type Lateness, latenessOf } from "../counter/health.ts";
 import { type Published, parsePublished } from "../counter/published.ts";
 import { writesOf } from "../counter/useHealth.ts";
 
@@ -33,20 +33,22 @@ export interface Drift {
   readonly at: number;
 }
 
-export interface Alarm {
-  readonly id: string;
-  readonly text: string;
-}
-
-export interface OnCallReport {
-  readonly late: ReadonlyMap<string, Lateness>;
+/** What one look has found. */
+export interface Look {
+  /** When: milliseconds since the epoch, by the server's clock. */
+  readonly at: number;
+  /** Counters that are polled or have slow sums, and are not shown. */
+  readonly others: readonly Published[];
+  /** Writes to shard 0 of the shown counters that are not polled, by id. */
+  readonly writes: ReadonlyMap<string, readonly number[]>;
   /** Counters that the functions measure again by a task; {@link MOST} at most. */
   readonly waiting: number;
   /** Counters with a scheduled reconcile; {@link MOST} at most. */
   readonly reconciled: number;
+  /** Those whose reconcile was not made. */
+  readonly overdue: readonly string[];
   /** What reconciles have corrected in the last day. */
   readonly drifts: readonly Drift[];
-  readonly alarms: readonly Alarm[];
   readonly reads: number;
 }
 
@@ -58,7 +60,7 @@ export interface OnCallReport {
  * @param now    the server's time
  * @throws FirestoreError if the rules deny it, or there is no connection
  */
-export async function lookAround(db: Firestore, shown: readonly Published[], now: number): Promise<OnCallReport> {
+export async function lookAround(db: Firestore, shown: readonly Published[], now: number): Promise<Look> {
   let reads = 0;
   const counters = collection(db, "counters");
   const read = async (one: Query) => {
@@ -87,34 +89,21 @@ export async function lookAround(db: Firestore, shown: readonly Published[], now
   ]);
   const corrections = await Promise.all(scheduled.map(({ id }) => latestCorrection(id)));
 
-  const looked = new Map([...polled, ...slow].flatMap((document) => withId(parsePublished(document))));
-  for (const one of shown) looked.set(one.id, one);
-  const late = new Map<string, Lateness>();
-  for (const one of looked.values()) {
-    const lateness = latenessOf(one, writes[unpolled.indexOf(one)] ?? [], now);
-    if (lateness) late.set(one.id, lateness);
-  }
-  const overdue = scheduled.filter((one) => now - one.get("nextReconcileAt").toMillis() > OVERDUE_RECONCILE_MS);
+  const ids = new Set(shown.map(({ id }) => id));
+  const others = new Map([...polled, ...slow].flatMap((document) => withId(parsePublished(document))));
+  const isOverdue = (one: DocumentSnapshot) => now - one.get("nextReconcileAt").toMillis() > OVERDUE_RECONCILE_MS;
   return {
-    late,
+    at: now,
+    others: [...others.values()].filter(({ id }) => !ids.has(id)),
+    writes: new Map(unpolled.map(({ id }, i) => [id, writes[i] ?? []])),
     waiting: polled.length,
     reconciled: scheduled.length,
+    overdue: scheduled.filter(isOverdue).map(({ id }) => id),
     drifts: corrections.flatMap((one) => (one && now - one.at < DAY_MS ? [one] : [])),
-    alarms: [
-      ...[...looked.values()].flatMap((one) => alarmsOf(one)),
-      ...overdue.map(({ id }) => ({ id, text: "a reconcile is overdue" })),
-    ],
     reads,
   };
 }
 
 function withId(published: Published | undefined): [string, Published][] {
   return published ? [[published.id, published]] : [];
-}
-
-function alarmsOf({ id, malformedShards, slowSince }: Published): Alarm[] {
-  return [
-    ...(malformedShards.length > 0 ? [{ id, text: "a shard is left out of the total" }] : []),
-    ...(slowSince !== undefined ? [{ id, text: "its sum is slow, so its shards are listed" }] : []),
-  ];
 }

@@ -22,7 +22,7 @@ import { learnServerTime, serverTime } from "../page/serverTime.ts";
 import { constraintsOf, type Listing } from "./listing.ts";
 import { type RecentRates, recordRate } from "./sparkline.ts";
 
-export const PAGE_SIZE = 20;
+const PAGE_SIZE = 20;
 
 const NOTHING = { counters: undefined, end: undefined, fromCache: false, hasNoStart: false, error: undefined };
 

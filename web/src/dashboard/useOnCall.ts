@@ -3,12 +3,12 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { Published } from "../counter/published.ts";
 import type { Connection } from "../firebase/connection.ts";
 import { serverTime } from "../page/serverTime.ts";
-import { lookAround, type OnCallReport } from "./lookAround.ts";
+import { type Look, lookAround } from "./lookAround.ts";
 
 const EVERY_MS = 30_000;
 
 export interface OnCallState {
-  readonly report: OnCallReport | undefined;
+  readonly look: Look | undefined;
   readonly error: Error | undefined;
 }
 
@@ -23,7 +23,7 @@ export function useOnCall(
   shown: readonly Published[] | undefined,
   looked: (reads: number) => void,
 ): OnCallState {
-  const [state, setState] = useState<OnCallState>({ report: undefined, error: undefined });
+  const [state, setState] = useState<OnCallState>({ look: undefined, error: undefined });
   const latest = useRef({ shown, looked });
   latest.current = { shown, looked };
   // A new total of a shown counter is no reason to look again.
@@ -32,19 +32,19 @@ export function useOnCall(
     .sort()
     .join("\n");
   useEffect(() => {
-    if (!enabled || ids === undefined) return setState({ report: undefined, error: undefined });
+    if (!enabled || ids === undefined) return setState({ look: undefined, error: undefined });
     let isCurrent = true;
-    const look = () =>
+    const lookAgain = () =>
       lookAround(db, latest.current.shown ?? [], serverTime()).then(
-        (report) => {
+        (look) => {
           if (!isCurrent) return;
-          setState({ report, error: undefined });
-          latest.current.looked(report.reads);
+          setState({ look, error: undefined });
+          latest.current.looked(look.reads);
         },
-        (error) => isCurrent && setState(({ report }) => ({ report, error })),
+        (error) => isCurrent && setState(({ look }) => ({ look, error })),
       );
-    look();
-    const timer = setInterval(look, EVERY_MS);
+    lookAgain();
+    const timer = setInterval(lookAgain, EVERY_MS);
     return () => {
       isCurrent = false;
       clearInterval(timer);

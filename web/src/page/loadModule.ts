@@ -24,7 +24,7 @@ async function fetchFile(file: string): Promise<void> {
   const response = await fetch(file).catch(() => undefined);
   if (response?.status === 404) throw new Error("This page is older than the deployment. Reload it.");
   if (!response?.ok) throw new Error("A part of the page could not be fetched. Check your connection.");
-  // Read to the end, so that the cache has all of it.
+  // Read to the end, so that the cache has the whole file.
   await response.arrayBuffer();
   fetched.add(file);
 }

@@ -1,0 +1,38 @@
+/** What the latest look and the shown counters say together. The shown ones are watched, so they are newer than the look. Pure. */
+import { type Lateness, latenessOf } from "../counter/health.ts";
+import type { Published } from "../counter/published.ts";
+import type { Look } from "./lookAround.ts";
+
+export interface Alarm {
+  readonly id: string;
+  readonly text: string;
+}
+
+export interface OnCallSummary {
+  readonly late: ReadonlyMap<string, Lateness>;
+  readonly alarms: readonly Alarm[];
+}
+
+/** @param look  `undefined` if the visitor is no operator: then the shown counters alone tell */
+export function summaryOf(look: Look | undefined, shown: readonly Published[], now: number): OnCallSummary {
+  const others = look?.others ?? [];
+  const late = [
+    ...shown.map((one) => [one.id, latenessOf(one, look?.writes.get(one.id) ?? [], now)] as const),
+    // Since the look, they may have been published.
+    ...others.map((one) => [one.id, latenessOf(one, [], look?.at ?? now)] as const),
+  ];
+  return {
+    late: new Map(late.flatMap(([id, lateness]) => (lateness ? [[id, lateness]] : []))),
+    alarms: [
+      ...[...shown, ...others].flatMap(alarmsOf),
+      ...(look?.overdue ?? []).map((id) => ({ id, text: "a reconcile is overdue" })),
+    ],
+  };
+}
+
+function alarmsOf({ id, malformedShards, slowSince }: Published): Alarm[] {
+  return [
+    ...(malformedShards.length > 0 ? [{ id, text: "a shard is left out of the total" }] : []),
+    ...(slowSince !== undefined ? [{ id, text: "its sum is slow, so its shards are listed" }] : []),
+  ];
+}
