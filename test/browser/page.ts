@@ -20,7 +20,7 @@ export async function open({ page }: Tab, hash: string): Promise<void> {
 
 /** Signs in as an operator, from the top of the page. */
 export async function signIn(page: Page): Promise<void> {
-  await page.click("header >> text=Sign in");
+  await page.click(".account > button:text('Sign in')");
   await fillSignIn(page);
   await page.locator("header", { hasText: OPERATOR.email }).waitFor();
 }
