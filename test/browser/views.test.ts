@@ -27,7 +27,7 @@ describe("every view", () => {
     await tab.page.getByText("has no Firebase configuration").waitFor();
   });
 
-  test("is first drawn with less than 161 kB, compressed, Firestore included", async () => {
+  test("is first drawn with less than 168 kB, compressed, Firestore included", async () => {
     const tab = await browser.visit("about:blank");
     const files: Promise<readonly [string, number]>[] = [];
     tab.page.on("response", (response) => {
@@ -38,14 +38,15 @@ describe("every view", () => {
     });
     await tab.page.goto(address);
     await tab.page.waitForSelector("#total[data-total]");
-    const sizes = await Promise.all(files);
+    // A file that is fetched before it is imported comes from the browser's cache then.
+    const sizes = [...new Map(await Promise.all(files))];
     const drawn = sizes.filter(([path]) => !path.includes("/authSession-"));
     const sum = drawn.reduce((bytes, [, size]) => bytes + size, 0);
     console.log(
       `first load: ${(sum / 1_000).toFixed(1)} kB\n${drawn.map(([path, size]) => `  ${path} ${size}`).join("\n")}`,
     );
     expect(sum).toBeGreaterThan(90_000);
-    expect(sum).toBeLessThan(161_000);
+    expect(sum).toBeLessThan(168_000);
   });
 
   test.each(["no-preference", "reduce"] as const)("respects the preference for motion: %s", async (reducedMotion) => {

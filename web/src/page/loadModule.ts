@@ -8,23 +8,30 @@ const files: Readonly<Record<string, readonly string[]>> = JSON.parse(
   document.querySelector("#later")?.textContent ?? "{}",
 );
 
-const fetched = new Set<string>();
+const fetched = new Map<string, Promise<void>>();
 
 /**
  * @param name  of the module's file
  * @throws Error if it cannot be fetched
  */
 export async function loadModule<Module>(name: string, load: () => Promise<Module>): Promise<Module> {
-  await Promise.all((files[name] ?? []).map(fetchFile));
+  await Promise.all((files[name] ?? []).map(fetchOnce));
   return load();
 }
 
+function fetchOnce(file: string): Promise<void> {
+  const before = fetched.get(file);
+  if (before) return before;
+  const fetching = fetchFile(file);
+  fetched.set(file, fetching);
+  fetching.catch(() => fetched.delete(file));
+  return fetching;
+}
+
 async function fetchFile(file: string): Promise<void> {
-  if (fetched.has(file)) return;
   const response = await fetch(file).catch(() => undefined);
   if (response?.status === 404) throw new Error("This page is older than the deployment. Reload it.");
   if (!response?.ok) throw new Error("A part of the page could not be fetched. Check your connection.");
   // Read to the end, so that the cache has the whole file.
   await response.arrayBuffer();
-  fetched.add(file);
 }
