@@ -37,15 +37,9 @@ describe("functions that stand still under traffic", () => {
     await operator.page.locator("#late", { hasText: "1" }).waitFor();
     await operator.page.locator("#on-call code", { hasText: "npx firestore-tally doctor --project" }).waitFor();
     await operator.page.locator("#on-call a", { hasText: TRAFFIC }).first().click();
-    await says(
-      operator,
-      /^(Not published for|A measurement is overdue by) \d+ s.*Run npx firestore-tally inspect demo:traffic/,
-    );
+    await says(operator, /^(Not published for|The total is) \d+ s.*Run npx firestore-tally inspect demo:traffic/);
     await operator.page.click("nav >> text=Demo");
-    await says(
-      operator,
-      /^(Not published for|A measurement is overdue by) \d+ s.*Run npx firestore-tally inspect demo:traffic/,
-    );
+    await says(operator, /^(Not published for|The total is) \d+ s.*Run npx firestore-tally inspect demo:traffic/);
 
     thaw();
     for (const tab of [visitor, operator]) await says(tab, /exact at the instant of each total/);
@@ -77,7 +71,7 @@ test("an operator on call sees late totals, waiting tasks, drift and alarms in o
     return (await box.locator("dd").allTextContents()).join(" ").replace(/\s+/g, " ");
   };
   expect(await figure("late")).toMatch(
-    /^1 oncall:overdue A measurement is overdue by \d+ (s|min)\s?Run npx firestore-tally/,
+    /^1 oncall:overdue The total is 1 min old, and a measurement is overdue by 1 min\s?Run npx firestore-tally/,
   );
   expect(await figure("waiting")).toMatch(/^\d+ 1 overdue, by \d+ (s|min) at most/);
   expect(await figure("drift")).toMatch(/^1 oncall:drifted \+3 added 2 h ago/);

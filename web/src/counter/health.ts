@@ -19,6 +19,8 @@ export interface Lateness {
   readonly kind: "unpublished" | "overdue";
   /** When that write was made, or that measurement was due. */
   readonly since: number;
+  /** When the total was published. */
+  readonly publishedAt: number;
 }
 
 /** What the total depends on; times are milliseconds since the epoch, by the server's clock. */
@@ -35,14 +37,15 @@ export function latenessOf(
 ): Lateness | undefined {
   // The shards of a counter of documents are in no total.
   const first = isCollection ? Infinity : Math.min(...writes.filter((at) => at > publishedAt));
-  if (now - first > LATE_MS) return { kind: "unpublished", since: first };
-  if (nextPollAt !== undefined && now - nextPollAt > OVERDUE_MS) return { kind: "overdue", since: nextPollAt };
+  if (now - first > LATE_MS) return { kind: "unpublished", since: first, publishedAt };
+  if (nextPollAt !== undefined && now - nextPollAt > OVERDUE_MS)
+    return { kind: "overdue", since: nextPollAt, publishedAt };
   return undefined;
 }
 
-/** A sentence without its period: `Not published for 24 s although writes arrive`. */
-export function describeLateness({ kind, since }: Lateness, now: number): string {
+/** `Not published for 24 s although writes arrive` */
+export function describeLateness({ kind, since, publishedAt }: Lateness, now: number): string {
   return kind === "unpublished"
     ? `Not published for ${formatAge(now - since)} although writes arrive`
-    : `A measurement is overdue by ${formatAge(now - since)}`;
+    : `The total is ${formatAge(now - publishedAt)} old, and a measurement is overdue by ${formatAge(now - since)}`;
 }

@@ -13,7 +13,7 @@ const LOOK: Look = {
 test("a write that a look has found is late until the shown counter is published", () => {
   const look = { ...LOOK, writes: new Map([["a", [NOW - 40_000]]]) };
   const lateOf = (publishedAt: number) => summaryOf(look, [counter("a", { publishedAt })], NOW).late.get("a");
-  expect(lateOf(NOW - 60_000)).toEqual({ kind: "unpublished", since: NOW - 40_000 });
+  expect(lateOf(NOW - 60_000)).toMatchObject({ kind: "unpublished", since: NOW - 40_000 });
   expect(lateOf(NOW - 1_000)).toBeUndefined();
 });
 
@@ -21,7 +21,7 @@ test("a counter that is not shown is late as of the look, and not because the lo
   const lateOf = (nextPollAt: number) =>
     summaryOf({ ...LOOK, others: [counter("b", { nextPollAt })] }, [], NOW).late.get("b");
   expect(lateOf(NOW - 19_000)).toBeUndefined();
-  expect(lateOf(NOW - 30_000)).toEqual({ kind: "overdue", since: NOW - 30_000 });
+  expect(lateOf(NOW - 30_000)).toMatchObject({ kind: "overdue", since: NOW - 30_000 });
 });
 
 test("without a look, the shown counters tell what their documents do", () => {

@@ -69,5 +69,6 @@ function describeTraffic(traffic: Traffic, counted: number, hasHelper: boolean):
   const rejected = failed > 0 ? ` ${formatWhole(failed)} were rejected.` : "";
   const delivered = `This browser delivers ${formatRate(achieved)} of the requested ${formatWhole(perSecond)} a second.`;
   if (!hasHelper) return delivered + rejected;
-  return `${delivered} npm start was asked for ${formatRate(helpRequested)}; the counter counts ${formatRate(counted)}.${rejected}`;
+  const help = helpRequested > 0 ? ` npm start was asked for ${formatRate(helpRequested)}.` : "";
+  return `${delivered}${help} The counter counts ${formatRate(counted)}.${rejected}`;
 }

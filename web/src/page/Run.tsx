@@ -1,4 +1,5 @@
 /** The command to run next. */
+import { Fragment } from "preact";
 import type { FirebaseSetup } from "../firebase/firebaseSetup.ts";
 import { commandFor } from "./commands.ts";
 
@@ -9,9 +10,19 @@ interface RunProps {
 }
 
 export function Run({ setup, command, id }: RunProps) {
+  const words = commandFor(setup, command, ...(id === undefined ? [] : [id])).split(" ");
   return (
     <>
-      Run <code>{commandFor(setup, command, ...(id === undefined ? [] : [id]))}</code>
+      Run{" "}
+      <code>
+        {words.map((word, place) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: words do not move.
+          <Fragment key={place}>
+            {place > 0 && " "}
+            <span>{word}</span>
+          </Fragment>
+        ))}
+      </code>
     </>
   );
 }
