@@ -19,7 +19,7 @@ export function Run({ setup, command, id }: RunProps) {
           // biome-ignore lint/suspicious/noArrayIndexKey: words do not move.
           <Fragment key={place}>
             {place > 0 && " "}
-            <span>{word}</span>
+            <span class="word">{word}</span>
           </Fragment>
         ))}
       </code>
