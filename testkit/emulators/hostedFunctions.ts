@@ -90,7 +90,7 @@ async function startRouter(port: number, ports: ReadonlyMap<string, number>): Pr
 const agent = new Agent({ keepAlive: true });
 
 /** Starts the emulator of Cloud Tasks, which firebase-tools starts only with its Functions emulator. */
-async function startTasks(port: number): Promise<{ readonly pids: readonly number[]; stop(): Promise<void> }> {
+async function startTasks(port: number): Promise<{ stop(): Promise<void> }> {
   const { TasksEmulator } = createRequire(import.meta.url)("firebase-tools/lib/emulator/tasksEmulator.js");
   const tasks = new TasksEmulator({ host: "127.0.0.1", port });
   await tasks.start();
