@@ -41,9 +41,9 @@ function subsetFonts(): Plugin {
 }
 
 /** Writes into the page which files each module of the page has that is loaded later, as `src/page/loadModule.ts` reads it. */
-function listLaterFiles(): Plugin {
+function listModuleFiles(): Plugin {
   return {
-    name: "list-later-files",
+    name: "list-module-files",
     apply: "build",
     transformIndexHtml(_, { bundle = {} }) {
       const filesOf = (file: string, found = new Set<string>()): Set<string> => {
@@ -60,14 +60,14 @@ function listLaterFiles(): Plugin {
         return name && file.type === "chunk" && file.isDynamicEntry ? [[name, [...filesOf(file.fileName)]]] : [];
       });
       const children = JSON.stringify(Object.fromEntries(later));
-      return [{ tag: "script", attrs: { type: "application/json", id: "later" }, children, injectTo: "head" }];
+      return [{ tag: "script", attrs: { type: "application/json", id: "module-files" }, children, injectTo: "head" }];
     },
   };
 }
 
 export default defineConfig({
   root: fileURLToPath(new URL(".", import.meta.url)),
-  plugins: [subsetFonts(), listLaterFiles()],
+  plugins: [subsetFonts(), listModuleFiles()],
   worker: { format: "es" },
   resolve: {
     // The regular expressions of Firestore pipelines, 40 kB of 140: the page uses no pipelines.

@@ -19,7 +19,7 @@ const operators = browserForTests();
 beforeAll(addOperator);
 
 describe("functions that stand still under traffic", () => {
-  test("are told to visitors by their own increments, and to operators on every view, with what to run", async () => {
+  test("show visitors their late increments, and operators on every view the commands to run", async () => {
     const visitor = await visit(browser, "#/");
     await visitor.page.locator("#per-second").fill(String(RATES.indexOf(8)));
     await visitor.click("traffic");
@@ -30,16 +30,25 @@ describe("functions that stand still under traffic", () => {
 
     const thaw = freezeFunctions();
     onTestFinished(thaw);
-    await says(visitor, /^\d+ increments of this page are stored, and not in the published total: it is \d+ s late\.$/);
+    await says(
+      visitor,
+      /^\d+ increments made here are stored, but not in the published total yet; the oldest waits for \d+ s\.$/,
+    );
     const row = operator.page.locator(`tr[data-id="${TRAFFIC}"] em`);
     const lateText = async () => (await row.count()) > 0 && (await row.textContent());
     await until(async () => /Not published for|overdue by/.test((await lateText()) || ""), "the row to say it", 60_000);
     await operator.page.locator("#late", { hasText: "1" }).waitFor();
     await operator.page.locator("#on-call code", { hasText: "npx firestore-tally doctor --project" }).waitFor();
     await operator.page.locator("#on-call a", { hasText: TRAFFIC }).first().click();
-    await says(operator, /^(Not published for|The total is) \d+ s.*Run npx firestore-tally inspect demo:traffic/);
+    await says(
+      operator,
+      /^(Not published for|The total is) \d+ s.*Run npx firestore-tally inspect demo:traffic .*, then npx firestore-tally doctor/,
+    );
     await operator.page.click("nav >> text=Demo");
-    await says(operator, /^(Not published for|The total is) \d+ s.*Run npx firestore-tally inspect demo:traffic/);
+    await says(
+      operator,
+      /^(Not published for|The total is) \d+ s.*Run npx firestore-tally inspect demo:traffic .*, then npx firestore-tally doctor/,
+    );
 
     thaw();
     for (const tab of [visitor, operator]) await says(tab, /exact at the instant of each total/);
@@ -73,13 +82,13 @@ test("an operator on call sees late totals, waiting tasks, drift and alarms in o
   expect(await figure("late")).toMatch(
     /^1 oncall:overdue The total is 1 min old, and a measurement is overdue by 1 min\s?Run npx firestore-tally/,
   );
-  expect(await figure("waiting")).toMatch(/^\d+ 1 overdue, by \d+ (s|min) at most/);
-  expect(await figure("drift")).toMatch(/^1 oncall:drifted \+3 added 2 h ago/);
+  expect(await figure("waiting")).toMatch(/^\d+ 1 overdue, the oldest by \d+ (s|min)/);
+  expect(await figure("drift")).toMatch(/^1 oncall:drifted corrected by \+3, 2 h ago/);
   expect(await figure("alarms")).toContain("oncall:malformed a shard is left out of the total");
   expect(await figure("alarms")).toContain("oncall:slow its sum is slow");
   expect(await figure("alarms")).toContain("oncall:unreconciled a reconcile is overdue");
   // 2 polled, 5 that are not, the slow one, and 2 with a reconcile and their corrections: 12, and those of the traffic.
-  await page.getByText(/^1\d reads for each look/).waitFor();
+  await page.getByText(/: 1\d reads, every 30 s/).waitFor();
 });
 
 describe("a counter", () => {
@@ -142,7 +151,7 @@ describe("without a network", () => {
     await late.waitForSelector("#total[data-total]");
     await late.evaluate(() => Object.assign(window, { isSame: true }));
     await late.click("nav >> text=Dashboard");
-    await late.getByText("This view could not be loaded").waitFor();
+    await late.getByText("This view failed").waitFor();
     await late.unroute("**/assets/Dashboard-*.js");
     await browser.context.setOffline(true);
     await browser.context.setOffline(false);

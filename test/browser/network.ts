@@ -13,7 +13,7 @@ export function hold(page: Page, addresses: string): Promise<() => void> {
   return holdIf(page, addresses, () => true);
 }
 
-/** Delays the watches that a page adds from now on of documents whose path has this part. @returns adds them */
+/** Delays the watches that a page adds from now on of documents whose path has this part. @returns a function that lets them through */
 export function holdWatches(page: Page, part: string): Promise<() => void> {
   const addsWatch = (request: Request) => decodeURIComponent(request.postData() ?? "").includes(part);
   return holdIf(page, "**/google.firestore.v1.Firestore/Listen/channel**", addsWatch);

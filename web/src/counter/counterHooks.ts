@@ -37,7 +37,7 @@ export interface PublishedCounter extends Watched<PublishLog> {
   readonly fromCache: boolean;
   /** Whether the server says that the counter has no total. */
   readonly isNew: boolean;
-  /** Whether it says that there is no document. */
+  /** Whether the server says that there is no document. */
   readonly isMissing: boolean;
 }
 

@@ -50,8 +50,8 @@ export class FreshnessLog {
   }
 
   /**
-   * The acknowledged increments that no total includes, though they are older than the last one by more than its way to the page takes:
-   * since when, and how many. `undefined` if there are none.
+   * The increments that were acknowledged after the last total had arrived, and that no later one has come to include: since when, and
+   * how many. `undefined` if there are none.
    */
   get late(): { readonly since: number; readonly count: number } | undefined {
     const later = this.#waiting.filter((at) => at > this.#seenAt + SETTLE_MS);

@@ -15,7 +15,7 @@ test("a total is late once a write has waited for longer than any publish takes"
   expect(at(LATE_MS + 1)).toMatchObject({ kind: "unpublished", since: NOW - LATE_MS - 1 });
 });
 
-test("an old total without later writes is not late: so is a counter of one document, or a quiet one", () => {
+test("an old total without later writes is not late: nor is a quiet one", () => {
   expect(latenessOf(timing({ publishedAt: 0 }), [], NOW)).toBeUndefined();
   expect(latenessOf(timing(), [NOW - 24_000], NOW)).toBeUndefined();
 });

@@ -26,6 +26,8 @@ export interface Lateness {
 /** What the total depends on; times are milliseconds since the epoch, by the server's clock. */
 export type Timing = Pick<Published, "publishedAt" | "nextPollAt" | "isCollection">;
 
+export const NEVER_PUBLISHED: Timing = { publishedAt: undefined, nextPollAt: undefined, isCollection: false };
+
 /**
  * @param writes  instants of writes to shard 0, as far as they are known
  * @returns `undefined` if the total is not late

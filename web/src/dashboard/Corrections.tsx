@@ -4,7 +4,7 @@ import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import type { Connection } from "../firebase/connection.ts";
 import { useVisitor } from "../firebase/visitor.ts";
 import { formatTotal } from "../page/format.ts";
-import { SignIn } from "./SignIn.tsx";
+import { ReadError } from "./ReadError.tsx";
 
 const MAX_CORRECTIONS = 20;
 
@@ -53,7 +53,7 @@ export function Corrections({ connection, id }: { connection: Connection; id: st
         </p>
       </div>
       {error ? (
-        <SignIn connection={connection} title="For operators only" error={error} retry={read} />
+        <ReadError connection={connection} title="For operators only" error={error} retry={read} />
       ) : corrections === undefined ? (
         <p class="fine">Reading…</p>
       ) : corrections.length === 0 ? (

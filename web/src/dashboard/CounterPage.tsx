@@ -3,21 +3,21 @@ import "uplot/dist/uPlot.min.css";
 import { useState } from "preact/hooks";
 import { WINDOW_NAMES, WINDOW_TITLES, windowTotals } from "../../../core/src/index.ts";
 import { NOT_ANSWERING, type PublishedCounter, usePublishLog, useShardActivity } from "../counter/counterHooks.ts";
-import { describeLateness, type Lateness } from "../counter/health.ts";
+import { latenessOf, NEVER_PUBLISHED } from "../counter/health.ts";
+import { LatenessAdvice } from "../counter/LatenessAdvice.tsx";
 import { EMPTY_LOG } from "../counter/publishLog.ts";
 import { rateNow } from "../counter/rate.ts";
 import { ShardStrip } from "../counter/ShardStrip.tsx";
 import { Ticker } from "../counter/Ticker.tsx";
-import { useHealth } from "../counter/useHealth.ts";
+import { useShard0 } from "../counter/useShard0.ts";
 import type { Connection } from "../firebase/connection.ts";
 import { useVisible } from "../page/browserState.ts";
 import { formatAge, formatRate, formatTotal, formatWhole } from "../page/format.ts";
-import { Run } from "../page/Run.tsx";
 import { useNow } from "../page/useNow.ts";
 import { Corrections } from "./Corrections.tsx";
 import { History } from "./History.tsx";
+import { ReadError } from "./ReadError.tsx";
 import { Regions } from "./Regions.tsx";
-import { SignIn } from "./SignIn.tsx";
 import { TopItems } from "./TopItems.tsx";
 
 export function CounterPage({ connection, id }: { connection: Connection; id: string }) {
@@ -33,7 +33,8 @@ function Counter({ connection, id, retry }: { connection: Connection; id: string
   const last = counter.isNew ? undefined : counter.value?.last;
   const shards = useShardActivity(connection, id, showsShards && visible ? last?.publishedAt : undefined);
   const now = useNow(1_000);
-  const { lateness, hasShard } = useHealth(connection, id, last, visible, now);
+  const shard0 = useShard0(connection, id, last, visible, now);
+  const lateness = latenessOf(last ?? NEVER_PUBLISHED, shard0.writes, now);
   const { regions } = counter;
   const windows = (regions ?? last) && windowTotals((regions ?? last)?.windows, now);
 
@@ -41,7 +42,7 @@ function Counter({ connection, id, retry }: { connection: Connection; id: string
     return (
       <>
         <h1 class="unseen">{id}</h1>
-        <SignIn
+        <ReadError
           connection={connection}
           title="This counter is for operators only"
           error={counter.error}
@@ -60,7 +61,7 @@ function Counter({ connection, id, retry }: { connection: Connection; id: string
       </h1>
     </div>
   );
-  if (counter.isMissing && hasShard === false) {
+  if (counter.isMissing && shard0.exists === false) {
     return (
       <>
         {heading}
@@ -78,12 +79,10 @@ function Counter({ connection, id, retry }: { connection: Connection; id: string
         <Ticker id="total" value={regions?.total ?? last?.total} />
       </p>
       <p class={lateness ? "warning" : "fine"} id="state" role="status">
-        {describeState(counter, lateness, now)}
-        {lateness && (
-          <>
-            {" "}
-            <Run setup={connection.setup} command="inspect" id={id} />, then <code>doctor</code>.
-          </>
+        {lateness && !counter.fromCache ? (
+          <LatenessAdvice setup={connection.setup} id={id} lateness={lateness} now={now} />
+        ) : (
+          describeState(counter)
         )}
       </p>
       <dl class="figures">
@@ -160,13 +159,8 @@ function Counter({ connection, id, retry }: { connection: Connection; id: string
   );
 }
 
-function describeState(
-  { value, regions, isNew, fromCache }: PublishedCounter,
-  lateness: Lateness | undefined,
-  now: number,
-): string {
+function describeState({ value, regions, isNew, fromCache }: PublishedCounter): string {
   if (fromCache) return NOT_ANSWERING;
-  if (lateness) return `${describeLateness(lateness, now)}.`;
   if (isNew) return regions ? "Nothing was counted in this region yet." : "This counter has no total yet.";
   if (!value?.last) return "Connecting to Firestore…";
   return value.last.isOpen ? "One document: each increment is in the total at once." : "The latest total.";

@@ -7,14 +7,14 @@ import type { Published } from "../counter/published.ts";
 import type { Connection } from "../firebase/connection.ts";
 import { useVisitor } from "../firebase/visitor.ts";
 import { useVisible } from "../page/browserState.ts";
-import { formatDollars, formatWhole } from "../page/format.ts";
+import { formatDollars, formatWhole, pluralize } from "../page/format.ts";
 import { dashboardAddress, type ListingQuery, ORDERS, type Order, windowOf } from "../page/route.ts";
 import { useNow } from "../page/useNow.ts";
 import { CounterTable } from "./CounterTable.tsx";
 import { listingOf } from "./listing.ts";
 import { OnCall } from "./OnCall.tsx";
 import { summaryOf } from "./onCallSummary.ts";
-import { SignIn } from "./SignIn.tsx";
+import { ReadError } from "./ReadError.tsx";
 import { useListing } from "./useListing.ts";
 import { useOnCall } from "./useOnCall.ts";
 
@@ -34,7 +34,7 @@ export function Dashboard({ connection, query }: { connection: Connection; query
   const visible = useVisible();
   const [text, setText] = useState(search);
   const [attempt, setAttempt] = useState(0);
-  const [lookReads, setLookReads] = useState(0);
+  const [onCallReads, setOnCallReads] = useState(0);
   // What is typed while the address changes is not replaced by what was typed before.
   const sent = useRef(search);
   useEffect(() => {
@@ -58,14 +58,14 @@ export function Dashboard({ connection, query }: { connection: Connection; query
   );
   const isOperator = useVisitor(connection)?.isOperator ?? false;
   const onCall = useOnCall(connection, isOperator && visible, counters, (reads) =>
-    setLookReads((before) => before + reads),
+    setOnCallReads((before) => before + reads),
   );
   const now = useNow(1_000);
-  const summary = summaryOf(onCall.look, counters ?? [], now);
+  const summary = summaryOf(onCall.reading, counters ?? [], now);
   const window = windowOf(listing.order) ?? "day";
   // Until the next page has come, `end` is still that of the page before.
   const next = end === after ? undefined : end;
-  const allReads = reads + lookReads;
+  const allReads = reads + onCallReads;
 
   return (
     <>
@@ -113,7 +113,7 @@ export function Dashboard({ connection, query }: { connection: Connection; query
         </p>
       </search>
       {error ? (
-        <SignIn
+        <ReadError
           connection={connection}
           title="These counters are for operators only"
           error={error}
@@ -157,7 +157,7 @@ function visit(query: ListingQuery): void {
 
 /** Totals change, so a page knows its beginning and not its place. */
 function describePage(counters: readonly Published[], after: string): string {
-  const number = counters.length === 1 ? "1 counter" : `${formatWhole(counters.length)} counters`;
+  const number = pluralize(counters.length, "counter");
   return after ? `${number} after ${after}` : `The first ${number}`;
 }
 

@@ -1,12 +1,12 @@
-/** One look for an operator on call. It looks again every half minute while the tab is visible. */
+/** The summary for an operator on call. */
 import type { ComponentChildren } from "preact";
 import { describeLateness } from "../counter/health.ts";
 import type { Connection } from "../firebase/connection.ts";
-import { formatAge, formatTotal, formatWhole } from "../page/format.ts";
-import { Run } from "../page/Run.tsx";
+import { CommandToRun } from "../page/CommandToRun.tsx";
+import { formatAge, formatTotal, formatWhole, pluralize } from "../page/format.ts";
 import { counterAddress } from "../page/route.ts";
-import { MOST } from "./lookAround.ts";
 import type { OnCallSummary } from "./onCallSummary.ts";
+import { MOST } from "./readOnCall.ts";
 import type { OnCallState } from "./useOnCall.ts";
 
 interface OnCallProps extends OnCallState, OnCallSummary {
@@ -14,7 +14,7 @@ interface OnCallProps extends OnCallState, OnCallSummary {
   readonly now: number;
 }
 
-export function OnCall({ connection, look, error, late: lateById, alarms, now }: OnCallProps) {
+export function OnCall({ connection, reading, error, late: lateById, alarms, now }: OnCallProps) {
   const { setup } = connection;
   const late = [...lateById];
   const overdue = late.filter(([, { kind }]) => kind === "overdue");
@@ -24,39 +24,43 @@ export function OnCall({ connection, look, error, late: lateById, alarms, now }:
         <h2 id="on-call-title">On call</h2>
         <p role="status">
           {error
-            ? `The last look failed: ${error.message}`
-            : look
-              ? `${formatWhole(look.reads)} reads for each look, every 30 s. At most ${MOST} counters of each kind, and those shown.`
-              : "Looking…"}
+            ? `It could not be read: ${error.message}`
+            : reading
+              ? `The counters below, and up to ${MOST} polled, ${MOST} slow and ${MOST} reconciled ones: ${formatWhole(reading.reads)} reads, every 30 s.`
+              : "Reading…"}
         </p>
       </div>
       <dl class="figures">
-        <Figure id="late" name="Late totals" value={look && late.length}>
+        <Figure id="late" name="Late totals" value={reading && late.length}>
           {late.length === 0 ? (
-            "of the counters looked at"
+            "of these counters"
           ) : (
             <Ids of={late.map(([id, one]) => [id, describeLateness(one, now)])} />
           )}
-          {late.length > 0 && <Run setup={setup} command="doctor" />}
+          {late.length > 0 && (
+            <span class="named">
+              Run <CommandToRun setup={setup} command="doctor" />
+            </span>
+          )}
         </Figure>
-        <Figure id="waiting" name="Waiting tasks" value={look?.waiting} isBad={overdue.length > 0} most={MOST}>
+        <Figure id="waiting" name="Waiting tasks" value={reading?.polled} isBad={overdue.length > 0} most={MOST}>
           {overdue.length === 0
-            ? "measurements of busy counters, none overdue"
-            : `${formatWhole(overdue.length)} overdue, by ${formatAge(now - Math.min(...overdue.map(([, { since }]) => since)))} at most`}
+            ? "one for each polled counter; none overdue"
+            : `${formatWhole(overdue.length)} overdue, the oldest by ${formatAge(now - Math.min(...overdue.map(([, { since }]) => since)))}`}
         </Figure>
-        <Figure id="drift" name="Drift" value={look?.drifts.length}>
-          {look && look.drifts.length > 0 ? (
+        <Figure id="drift" name="Drift" value={reading?.drifts.length}>
+          {reading && reading.drifts.length > 0 ? (
             <Ids
-              of={look.drifts.map(({ id, by, at }) => [
+              of={reading.drifts.map(({ id, by, at }) => [
                 id,
-                `${by > 0 ? "+" : ""}${formatTotal(by)} added ${formatAge(now - at)} ago`,
+                `corrected by ${by > 0 ? "+" : ""}${formatTotal(by)}, ${formatAge(now - at)} ago`,
               ])}
             />
           ) : (
-            `corrected in the last day, of ${formatWhole(look?.reconciled ?? 0)} counters with a scheduled reconcile`
+            `corrected in the last day, in ${pluralize(reading?.reconciled ?? 0, "counter")} with a scheduled reconcile`
           )}
         </Figure>
-        <Figure id="alarms" name="Alarms" value={look && alarms.length}>
+        <Figure id="alarms" name="Alarms" value={reading && alarms.length}>
           {alarms.length > 0 ? (
             <Ids of={alarms.map(({ id, text }) => [id, text])} />
           ) : (

@@ -1,7 +1,7 @@
-/** What the latest look and the shown counters say together. The shown ones are watched, so they are newer than the look. Pure. */
+/** What the latest reading and the shown counters say together. The shown ones are watched, so they are newer. Pure. */
 import { type Lateness, latenessOf } from "../counter/health.ts";
 import type { Published } from "../counter/published.ts";
-import type { Look } from "./lookAround.ts";
+import type { OnCallReading } from "./readOnCall.ts";
 
 export interface Alarm {
   readonly id: string;
@@ -13,19 +13,19 @@ export interface OnCallSummary {
   readonly alarms: readonly Alarm[];
 }
 
-/** @param look  `undefined` if the visitor is no operator: then the shown counters alone tell */
-export function summaryOf(look: Look | undefined, shown: readonly Published[], now: number): OnCallSummary {
-  const others = look?.others ?? [];
+/** @param reading  `undefined` if the visitor is no operator: then the shown counters alone tell */
+export function summaryOf(reading: OnCallReading | undefined, shown: readonly Published[], now: number): OnCallSummary {
+  const others = reading?.others ?? [];
   const late = [
-    ...shown.map((one) => [one.id, latenessOf(one, look?.writes.get(one.id) ?? [], now)] as const),
-    // Since the look, they may have been published.
-    ...others.map((one) => [one.id, latenessOf(one, [], look?.at ?? now)] as const),
+    ...shown.map((one) => [one.id, latenessOf(one, reading?.writes.get(one.id) ?? [], now)] as const),
+    // Since the reading, they may have been published.
+    ...others.map((one) => [one.id, latenessOf(one, [], reading?.at ?? now)] as const),
   ];
   return {
     late: new Map(late.flatMap(([id, lateness]) => (lateness ? [[id, lateness]] : []))),
     alarms: [
       ...[...shown, ...others].flatMap(alarmsOf),
-      ...(look?.overdue ?? []).map((id) => ({ id, text: "a reconcile is overdue" })),
+      ...(reading?.overdue ?? []).map((id) => ({ id, text: "a reconcile is overdue" })),
     ],
   };
 }

@@ -1,50 +1,50 @@
-/** Looks around for an operator on call, and again every half minute while the tab is visible. */
+/** Reads what an operator on call looks at, again every half minute while the tab is visible. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Published } from "../counter/published.ts";
 import type { Connection } from "../firebase/connection.ts";
 import { serverTime } from "../page/serverTime.ts";
-import { type Look, lookAround } from "./lookAround.ts";
+import { type OnCallReading, readOnCall } from "./readOnCall.ts";
 
 const EVERY_MS = 30_000;
 
 export interface OnCallState {
-  readonly look: Look | undefined;
+  readonly reading: OnCallReading | undefined;
   readonly error: Error | undefined;
 }
 
 /**
  * @param enabled  whether the visitor is an operator who sees the page
  * @param shown    the counters of the list; `undefined` until they are known
- * @param looked   called with the reads of each look
+ * @param onReads   called with the number of reads, each time
  */
 export function useOnCall(
   { db }: Connection,
   enabled: boolean,
   shown: readonly Published[] | undefined,
-  looked: (reads: number) => void,
+  onReads: (reads: number) => void,
 ): OnCallState {
-  const [state, setState] = useState<OnCallState>({ look: undefined, error: undefined });
-  const latest = useRef({ shown, looked });
-  latest.current = { shown, looked };
-  // A new total of a shown counter is no reason to look again.
+  const [state, setState] = useState<OnCallState>({ reading: undefined, error: undefined });
+  const latest = useRef({ shown, onReads });
+  latest.current = { shown, onReads };
+  // A new total of a shown counter is no reason to read again.
   const ids = shown
     ?.map(({ id }) => id)
     .sort()
     .join("\n");
   useEffect(() => {
-    if (!enabled || ids === undefined) return setState({ look: undefined, error: undefined });
+    if (!enabled || ids === undefined) return setState({ reading: undefined, error: undefined });
     let isCurrent = true;
-    const lookAgain = () =>
-      lookAround(db, latest.current.shown ?? [], serverTime()).then(
-        (look) => {
+    const read = () =>
+      readOnCall(db, latest.current.shown ?? [], serverTime()).then(
+        (reading) => {
           if (!isCurrent) return;
-          setState({ look, error: undefined });
-          latest.current.looked(look.reads);
+          setState({ reading, error: undefined });
+          latest.current.onReads(reading.reads);
         },
-        (error) => isCurrent && setState(({ look }) => ({ look, error })),
+        (error) => isCurrent && setState(({ reading }) => ({ reading, error })),
       );
-    lookAgain();
-    const timer = setInterval(lookAgain, EVERY_MS);
+    read();
+    const timer = setInterval(read, EVERY_MS);
     return () => {
       isCurrent = false;
       clearInterval(timer);

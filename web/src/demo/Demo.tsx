@@ -11,20 +11,20 @@ import {
   useTotal,
 } from "../counter/counterHooks.ts";
 import { FreshnessLog } from "../counter/freshness.ts";
-import { describeLateness } from "../counter/health.ts";
+import { latenessOf } from "../counter/health.ts";
+import { LatenessAdvice } from "../counter/LatenessAdvice.tsx";
 import { LiveCharts } from "../counter/LiveCharts.tsx";
 import { observedCosts } from "../counter/observedCosts.ts";
 import { EMPTY_LOG, incrementsOf, type PublishLog } from "../counter/publishLog.ts";
 import { rateNow } from "../counter/rate.ts";
 import { ShardStrip } from "../counter/ShardStrip.tsx";
 import { Ticker } from "../counter/Ticker.tsx";
-import { useHealth } from "../counter/useHealth.ts";
+import { useShard0 } from "../counter/useShard0.ts";
 import type { Connection } from "../firebase/connection.ts";
 import { trackWrite } from "../firebase/pendingWrites.ts";
 import { isPermissionDenied, useRetryOnSignIn, useVisitor } from "../firebase/visitor.ts";
 import { isVisible, useVisible } from "../page/browserState.ts";
-import { formatAge, formatDollars, formatRate, formatSeconds, formatWhole } from "../page/format.ts";
-import { Run } from "../page/Run.tsx";
+import { formatAge, formatDollars, formatRate, formatSeconds, formatWhole, pluralize } from "../page/format.ts";
 import { useNow } from "../page/useNow.ts";
 import { TRAFFIC } from "../traffic/demoCounters.ts";
 import { currentTraffic, onTraffic } from "../traffic/traffic.ts";
@@ -80,8 +80,8 @@ function Live({ connection, retry }: { connection: Connection; retry: () => void
   const shardCount = last?.shardCount ?? 1;
   const fresh = freshnessLog.get();
   const isOperator = useVisitor(connection)?.isOperator ?? false;
-  const health = useHealth(connection, TRAFFIC, last, visible && isOperator, now);
-  const lateness = isOperator ? health.lateness : undefined;
+  const { writes } = useShard0(connection, TRAFFIC, last, visible && isOperator, now);
+  const lateness = isOperator && last ? latenessOf(last, writes, now) : undefined;
   const ownLate = describeOwnLate(freshnessLog, published);
   const costs = observedCosts(published.value ?? EMPTY_LOG, PRICES.nam5);
   const counted = incrementsOf({ first, last });
@@ -107,13 +107,11 @@ function Live({ connection, retry }: { connection: Connection; retry: () => void
         <p class={lateness || ownLate ? "warning" : "fine"} id="state" role="status">
           {error ??
             writeError ??
-            (lateness ? `${describeLateness(lateness, now)}.` : (ownLate ?? describeState(total.value, published)))}
-          {lateness && (
-            <>
-              {" "}
-              <Run setup={connection.setup} command="inspect" id={TRAFFIC} />, then <code>doctor</code>.
-            </>
-          )}
+            (lateness ? (
+              <LatenessAdvice setup={connection.setup} id={TRAFFIC} lateness={lateness} now={now} />
+            ) : (
+              (ownLate ?? describeState(total.value, published))
+            ))}
         </p>
       </section>
 
@@ -210,15 +208,15 @@ function EnterpriseCosts({ log }: { log: PublishLog }) {
   return dollars && <>. About {formatDollars(dollars)} on Firestore's Enterprise edition in us-central1</>;
 }
 
-/** Later totals than these are fresh enough for visitors. */
-const VISIBLY_LATE_MS = 5_000;
+/** Visitors are told of a late total only after this long. */
+const SHOWN_LATE_MS = 5_000;
 
 /** What a visitor sees of functions that do not publish. @returns `undefined` unless increments of this page wait for a total */
 function describeOwnLate({ late }: FreshnessLog, { fromCache }: PublishedCounter): string | undefined {
   const age = Date.now() - (late?.since ?? Infinity);
-  if (!late || fromCache || age < VISIBLY_LATE_MS) return undefined;
-  const [increments, are] = late.count === 1 ? ["1 increment", "is"] : [`${formatWhole(late.count)} increments`, "are"];
-  return `${increments} of this page ${are} stored, and not in the published total: it is ${formatAge(age)} late.`;
+  if (!late || fromCache || age < SHOWN_LATE_MS) return undefined;
+  const [are, waits] = late.count === 1 ? ["is", "it waits"] : ["are", "the oldest waits"];
+  return `${pluralize(late.count, "increment")} made here ${are} stored, but not in the published total yet; ${waits} for ${formatAge(age)}.`;
 }
 
 function describeState(value: CounterSnapshot | undefined, { fromCache, isNew }: PublishedCounter): string {

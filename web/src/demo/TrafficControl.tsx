@@ -4,7 +4,7 @@
  */
 import { useState } from "preact/hooks";
 import type { Connection } from "../firebase/connection.ts";
-import { formatRate, formatWhole } from "../page/format.ts";
+import { formatRate, formatWhole, pluralize } from "../page/format.ts";
 import { RATES } from "../traffic/rates.ts";
 import { MAX_DURATION_MS, sendTraffic, stopTraffic, type Traffic } from "../traffic/traffic.ts";
 
@@ -66,9 +66,9 @@ function describeTraffic(traffic: Traffic, counted: number, hasHelper: boolean):
     if (inFlight > 0) return `Stopped; ${formatWhole(inFlight)} increments are not acknowledged yet.`;
     return endReason ?? `One browser has one connection: a few hundred a second at best. ${limit}`;
   }
-  const rejected = failed > 0 ? ` ${formatWhole(failed)} were rejected.` : "";
+  const rejected = failed > 0 ? ` ${pluralize(failed, "increment")} rejected.` : "";
   const delivered = `This browser delivers ${formatRate(achieved)} of the requested ${formatWhole(perSecond)} a second.`;
   if (!hasHelper) return delivered + rejected;
-  const help = helpRequested > 0 ? ` npm start was asked for ${formatRate(helpRequested)}.` : "";
-  return `${delivered}${help} The counter counts ${formatRate(counted)}.${rejected}`;
+  const help = helpRequested > 0 ? ` npm start was asked for ${formatRate(helpRequested)} a second.` : "";
+  return `${delivered}${help} The counter counts ${formatRate(counted)} a second, of all clients.${rejected}`;
 }

@@ -1,6 +1,6 @@
 /**
  * Keeps pending writes from being lost. Firestore queues the writes of each user apart and sends only those of the current one, so a
- * write that is pending during a change of user would be stuck. And a page that is left takes its queue along.
+ * write that is pending during a change of user would be stuck. And the queue is in memory: a page that is left loses it.
  */
 import { useEffect, useState } from "preact/hooks";
 

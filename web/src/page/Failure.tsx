@@ -1,6 +1,6 @@
 /** Shown if a view could not be loaded or drawn. It offers a reload only when no increment would be lost with the page. */
 import { usePendingWrites } from "../firebase/pendingWrites.ts";
-import { formatWhole } from "./format.ts";
+import { pluralize } from "./format.ts";
 
 export interface FailureProps {
   readonly error: Error;
@@ -11,10 +11,9 @@ export interface FailureProps {
 
 export function Failure({ error, online, retry }: FailureProps) {
   const pending = usePendingWrites();
-  const increments = pending === 1 ? "1 increment" : `${formatWhole(pending)} increments`;
   return (
     <section class="state">
-      <h1>This view could not be loaded</h1>
+      <h1>This view failed</h1>
       <p>{online ? error.message : "You are offline. It is loaded when you are online again."}</p>
       <button type="button" onClick={retry}>
         Try again
@@ -25,7 +24,8 @@ export function Failure({ error, online, retry }: FailureProps) {
             Reload the page
           </button>
           <p class="fine" role="status">
-            {pending > 0 && `A reload would lose ${increments} that the server has not acknowledged yet.`}
+            {pending > 0 &&
+              `A reload would lose ${pluralize(pending, "increment")} that the server has not acknowledged yet.`}
           </p>
         </>
       )}

@@ -7,6 +7,11 @@ export function formatWhole(n: number): string {
   return whole.format(n);
 }
 
+/** `1 counter`, `2 counters` */
+export function pluralize(n: number, noun: string): string {
+  return `${whole.format(n)} ${noun}${n === 1 ? "" : "s"}`;
+}
+
 /** Per second, with a decimal below 10. */
 export function formatRate(perSecond: number): string {
   return perSecond >= 0.05 && perSecond < 9.95 ? tenths.format(perSecond) : whole.format(perSecond);

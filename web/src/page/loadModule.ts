@@ -5,7 +5,7 @@
 
 /** The files of each module, as the build lists them. */
 const files: Readonly<Record<string, readonly string[]>> = JSON.parse(
-  document.querySelector("#later")?.textContent ?? "{}",
+  document.querySelector("#module-files")?.textContent ?? "{}",
 );
 
 const fetched = new Map<string, Promise<void>>();
@@ -15,7 +15,9 @@ const fetched = new Map<string, Promise<void>>();
  * @throws Error if it cannot be fetched
  */
 export async function loadModule<Module>(name: string, load: () => Promise<Module>): Promise<Module> {
-  await Promise.all((files[name] ?? []).map(fetchOnce));
+  const all = files[name];
+  if (!all) throw new Error(`The build lists no files of ${name}.`);
+  await Promise.all(all.map(fetchOnce));
   return load();
 }
 

@@ -1,5 +1,5 @@
 /**
- * What an operator on call looks at first: late totals, waiting tasks, drift, and what the alarms are about. Read from the database alone:
+ * Reads what an operator on call looks at first: late totals, waiting tasks, drift, and what the alarms are about. The database alone tells:
  * the page has no access to Cloud Tasks or Cloud Monitoring.
  */
 import {
@@ -17,7 +17,7 @@ import {
   where,
 } from "firebase/firestore";
 import { type Published, parsePublished } from "../counter/published.ts";
-import { writesOf } from "../counter/useHealth.ts";
+import { writesOf } from "../counter/shardWrites.ts";
 
 /** Documents that each query reads at most. */
 export const MOST = 20;
@@ -33,8 +33,8 @@ export interface Drift {
   readonly at: number;
 }
 
-/** What one look has found. */
-export interface Look {
+/** What was read at one time. */
+export interface OnCallReading {
   /** When: milliseconds since the epoch, by the server's clock. */
   readonly at: number;
   /** Counters that are polled or have slow sums, and are not shown. */
@@ -42,7 +42,7 @@ export interface Look {
   /** Writes to shard 0 of the shown counters that are not polled, by id. */
   readonly writes: ReadonlyMap<string, readonly number[]>;
   /** Counters that the functions measure again by a task; {@link MOST} at most. */
-  readonly waiting: number;
+  readonly polled: number;
   /** Counters with a scheduled reconcile; {@link MOST} at most. */
   readonly reconciled: number;
   /** Those whose reconcile was not made. */
@@ -53,14 +53,14 @@ export interface Look {
 }
 
 /**
- * Looks once. Cost: 1 read for each counter shown that is not polled, at most 20 for the polled ones, 40 for reconciles and 20 for slow
+ * Reads it once. Cost: 1 read for each counter shown that is not polled, at most 20 for the polled ones, 40 for reconciles and 20 for slow
  * sums; at least 3.
  *
  * @param shown  the counters of the list
  * @param now    the server's time
  * @throws FirestoreError if the rules deny it, or there is no connection
  */
-export async function lookAround(db: Firestore, shown: readonly Published[], now: number): Promise<Look> {
+export async function readOnCall(db: Firestore, shown: readonly Published[], now: number): Promise<OnCallReading> {
   let reads = 0;
   const counters = collection(db, "counters");
   const read = async (one: Query) => {
@@ -96,7 +96,7 @@ export async function lookAround(db: Firestore, shown: readonly Published[], now
     at: now,
     others: [...others.values()].filter(({ id }) => !ids.has(id)),
     writes: new Map(unpolled.map(({ id }, i) => [id, writes[i] ?? []])),
-    waiting: polled.length,
+    polled: polled.length,
     reconciled: scheduled.length,
     overdue: scheduled.filter(isOverdue).map(({ id }) => id),
     drifts: corrections.flatMap((one) => (one && now - one.at < DAY_MS ? [one] : [])),

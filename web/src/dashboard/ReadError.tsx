@@ -4,7 +4,7 @@ import { signInDialog } from "../account/signInDialog.ts";
 import type { Connection } from "../firebase/connection.ts";
 import { isPermissionDenied, useRetryOnSignIn, useVisitor } from "../firebase/visitor.ts";
 
-export interface SignInProps {
+export interface ReadErrorProps {
   readonly connection: Connection;
   /** If the rules denied it. */
   readonly title: string;
@@ -14,7 +14,7 @@ export interface SignInProps {
   readonly retry: () => void;
 }
 
-export function SignIn({ connection, title, error, retry }: SignInProps) {
+export function ReadError({ connection, title, error, retry }: ReadErrorProps) {
   const visitor = useVisitor(connection);
   const section = useRef<HTMLElement>(null);
   useRetryOnSignIn(connection, error, retry);
