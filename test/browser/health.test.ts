@@ -178,7 +178,7 @@ describe("without a network", () => {
     await page.evaluate(() => {
       location.hash = "#/dashboard/demo%3Atraffic";
     });
-    await page.getByText("A reload would lose 1 increment that the server has not acknowledged yet.").waitFor();
+    await page.getByText(/^A reload would lose \d increments? that the server has not acknowledged yet\.$/).waitFor();
     expect(await page.getByText("Reload the page").getAttribute("aria-disabled")).toBe("true");
     await reconnect();
     await page.locator("button[aria-disabled=false]", { hasText: "Reload the page" }).waitFor();
