@@ -8,6 +8,7 @@ import { signInDialog } from "./signInDialog.ts";
 export function Account({ connection }: { connection: Connection }) {
   const email = useVisitor(connection)?.email;
   const [announcement, setAnnouncement] = useState("");
+  const [closings, setClosings] = useState(0);
   const before = useRef(email);
   useEffect(() => {
     if (email) setAnnouncement(`Signed in as ${email}.`);
@@ -25,9 +26,10 @@ export function Account({ connection }: { connection: Connection }) {
       <p class="unseen" role="status">
         {announcement}
       </p>
-      <dialog ref={signInDialog} aria-labelledby="sign-in-title">
+      {/* A closed dialog keeps no password. */}
+      <dialog ref={signInDialog} aria-labelledby="sign-in-title" onClose={() => setClosings(closings + 1)}>
         <h2 id="sign-in-title">Sign in as an operator</h2>
-        <SignInForm connection={connection} signedIn={() => signInDialog.current?.close()} />
+        <SignInForm key={closings} connection={connection} signedIn={() => signInDialog.current?.close()} />
         <button type="button" class="link" onClick={() => signInDialog.current?.close()}>
           Cancel
         </button>

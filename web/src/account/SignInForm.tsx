@@ -39,7 +39,11 @@ export function SignInForm({ connection, signedIn }: SignInFormProps) {
 
 /** https://firebase.google.com/docs/auth/admin/errors. Most of them are merged: they would reveal which accounts exist. */
 function reasonOf(error: unknown): string {
-  switch ((error as { code?: string }).code) {
+  const { code, message } = error as { readonly code?: string; readonly message: string };
+  switch (code) {
+    // The code that signs in could not be loaded.
+    case undefined:
+      return message;
     case "auth/network-request-failed":
       return "No connection. Check it, then try again.";
     case "auth/too-many-requests":

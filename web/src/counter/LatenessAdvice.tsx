@@ -1,4 +1,4 @@
-/** How late a total is, and the commands that tell an operator why. */
+/** How late a total is, and to an operator the commands that tell why. */
 import type { FirebaseSetup } from "../firebase/firebaseSetup.ts";
 import { CommandToRun } from "../page/CommandToRun.tsx";
 import { describeLateness, type Lateness } from "./health.ts";
@@ -7,14 +7,20 @@ interface LatenessAdviceProps {
   readonly setup: FirebaseSetup;
   readonly id: string;
   readonly lateness: Lateness;
-  readonly now: number;
+  readonly isOperator: boolean;
 }
 
-export function LatenessAdvice({ setup, id, lateness, now }: LatenessAdviceProps) {
+export function LatenessAdvice({ setup, id, lateness, isOperator }: LatenessAdviceProps) {
   return (
     <>
-      {describeLateness(lateness, now)}. Run <CommandToRun setup={setup} command="inspect" id={id} />, then{" "}
-      <CommandToRun setup={setup} command="doctor" />.
+      {describeLateness(lateness)}.
+      {isOperator && (
+        <>
+          {" "}
+          Run <CommandToRun setup={setup} command="inspect" id={id} />, then{" "}
+          <CommandToRun setup={setup} command="doctor" />.
+        </>
+      )}
     </>
   );
 }

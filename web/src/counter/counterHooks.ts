@@ -2,7 +2,6 @@
 import { type CounterRef, type CounterSnapshot, onCounter } from "firestore-tally";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Connection } from "../firebase/connection.ts";
-import { learnServerTime } from "../page/serverTime.ts";
 import { listShards, type ShardListing } from "./listShards.ts";
 import { type AllRegions, onPublished, type Published } from "./published.ts";
 import { EMPTY_LOG, logPublish, type PublishLog } from "./publishLog.ts";
@@ -35,6 +34,8 @@ export interface PublishedCounter extends Watched<PublishLog> {
   /** `undefined` with one region alone. */
   readonly regions: AllRegions | undefined;
   readonly fromCache: boolean;
+  /** Whether the server has answered since the tab became visible, and still does: then what is old is late. */
+  readonly isCurrent: boolean;
   /** Whether the server says that the counter has no total. */
   readonly isNew: boolean;
   /** Whether the server says that there is no document. */
@@ -53,6 +54,7 @@ export function usePublishLog(
     regions: undefined,
     error: undefined,
     fromCache: false,
+    isCurrent: false,
     isNew: false,
     isMissing: false,
   });
@@ -60,24 +62,28 @@ export function usePublishLog(
   onPublish.current = published;
   useEffect(() => {
     if (!visible) return;
-    return onPublished(
+    const stop = onPublished(
       connection,
       id,
       (next, regions, document) => {
         const { fromCache } = document.metadata;
-        if (!fromCache) learnServerTime(connection.db, [document]);
         if (next) onPublish.current?.(next);
         setState(({ value = EMPTY_LOG }) => ({
           value: next ? logPublish(value, next) : value,
           regions,
           error: undefined,
           fromCache,
+          isCurrent: !fromCache,
           isNew: !next && !fromCache,
           isMissing: !document.exists() && !fromCache,
         }));
       },
       (error) => setState((state) => ({ ...state, error })),
     );
+    return () => {
+      stop();
+      setState((state) => ({ ...state, isCurrent: false }));
+    };
   }, [connection, id, visible]);
   return state;
 }

@@ -26,6 +26,7 @@ export class FreshnessLog {
   #samples: { readonly at: number; readonly age: number }[] = [];
   /** The least lead of the server's clock. */
   #serverLead = Number.NEGATIVE_INFINITY;
+  #asOf = Number.NEGATIVE_INFINITY;
   /** When the last total arrived. */
   #seenAt = Number.NEGATIVE_INFINITY;
 
@@ -34,6 +35,9 @@ export class FreshnessLog {
   }
 
   published(asOf: number, seenAt: number): void {
+    // The same state once more tells nothing of the functions.
+    if (asOf <= this.#asOf) return;
+    this.#asOf = asOf;
     this.#serverLead = Math.max(this.#serverLead, asOf - seenAt);
     this.#seenAt = seenAt;
     const until = asOf - this.#serverLead;

@@ -19,6 +19,7 @@ const published = (asOf: number, changes: Partial<Published> = {}): Published =>
   malformedShards: [],
   windows: null,
   isIdle: false,
+  isQuiet: false,
   nextPollAt: undefined,
   isOpen: false,
   isCollection: false,

@@ -1,5 +1,5 @@
 /** The published state of a counter, from its document. */
-import { type DocumentSnapshot, doc, onSnapshot, type Timestamp } from "firebase/firestore";
+import { type DocumentSnapshot, doc, onSnapshot, Timestamp } from "firebase/firestore";
 import { type CounterWindows, DIRECT_SLOTS, type DirectFields, type RegionTotal } from "../../../core/src/index.ts";
 import type { Connection } from "../firebase/connection.ts";
 
@@ -29,6 +29,8 @@ export interface Published {
   readonly windows: CounterWindows<Timestamp> | null;
   /** Whether its next write is published at once. */
   readonly isIdle: boolean;
+  /** Whether it is polled though nothing was written lately. */
+  readonly isQuiet: boolean;
   /** When it is measured next; `undefined` if the next write causes that. */
   readonly nextPollAt: number | undefined;
   /** Whether clients may write the document. */
@@ -55,7 +57,7 @@ export interface OtherRegion {
 /** @returns `undefined` for a counter without a total */
 export function parsePublished(document: DocumentSnapshot): Published | undefined {
   const direct: Partial<DirectFields<Timestamp | null>> | undefined = document.get("direct");
-  const publishedAt: number | undefined = document.get("asOf")?.toMillis();
+  const publishedAt: number | undefined = millisOf(document.get("asOf"));
   const increment = latestIncrement(direct);
   if (publishedAt === undefined && increment === undefined) return undefined;
   const asOf = Math.max(publishedAt ?? 0, increment?.at ?? 0);
@@ -71,21 +73,27 @@ export function parsePublished(document: DocumentSnapshot): Published | undefine
     asOf,
     publishedAt,
     shardDocuments: document.get("shardDocuments") ?? 1,
-    slowSince: document.get("slowSince")?.toMillis(),
-    malformedShards: document.get("malformedShards") ?? [],
+    slowSince: millisOf(document.get("slowSince")),
+    malformedShards: [document.get("malformedShards") ?? []].flat(),
     windows: document.get("windows") ?? null,
     isIdle: (document.get("phase") ?? "idle") === "idle",
-    nextPollAt: document.get("nextPollAt")?.toMillis(),
+    isQuiet: ["quiet", "shrunk", "cooling"].includes(document.get("phase")),
+    nextPollAt: millisOf(document.get("nextPollAt")),
     isOpen: direct?.open === true,
     isCollection: typeof document.get("countedCollection") === "string",
   };
 }
 
+/** A server may have written anything. @returns `undefined` for what is no timestamp */
+export function millisOf(value: unknown): number | undefined {
+  return value instanceof Timestamp ? value.toMillis() : undefined;
+}
+
 /** When the document was last incremented, and the increments per second of its generation. The server has not answered yet to one without a time. */
 function latestIncrement({ generation = 0, marks = {} }: Partial<DirectFields<Timestamp | null>> = {}) {
   const now = marks[generation % DIRECT_SLOTS];
-  const before = marks[(generation + DIRECT_SLOTS - 1) % DIRECT_SLOTS]?.at?.toMillis();
-  const at = now?.at?.toMillis() ?? before;
+  const before = millisOf(marks[(generation + DIRECT_SLOTS - 1) % DIRECT_SLOTS]?.at);
+  const at = millisOf(now?.at) ?? before;
   if (at === undefined) return undefined;
   const isMeasured = now && before !== undefined && at > before;
   return { at, rate: isMeasured ? (now.nonces.length * 1_000) / (at - before) : 0 };
@@ -101,7 +109,7 @@ function parseRegions(document: DocumentSnapshot): AllRegions | undefined {
     .sort()
     .map((name) => {
       const register = registers[name];
-      const heard = register ? { total: register.total, asOf: register.asOf.toMillis() } : undefined;
+      const heard = register ? { total: register.total, asOf: millisOf(register.asOf) ?? 0 } : undefined;
       return { name, heard, isUnreachable: name in unreachable };
     });
   return { total, windows: document.get("globalWindows") ?? null, others };

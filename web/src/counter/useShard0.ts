@@ -16,20 +16,21 @@ export interface Shard0 {
 const UNKNOWN: Shard0 = { exists: undefined, writes: [] };
 
 /**
- * Cost: nothing while the counter is published again and again. After a pause of 12 s, 1 read, and 1 for each write of shard 0 until the
+ * Cost: nothing while the counter is published again and again. After a pause of 15 s, 1 read, and 1 for each write of shard 0 until the
  * next publish.
  *
  * @param published  `undefined` if the counter has no total
+ * @param enabled    whether the server answers, and the visitor sees the page
  */
 export function useShard0(
   { db }: Connection,
   id: string,
   published: Published | undefined,
-  visible: boolean,
+  enabled: boolean,
   now: number,
 ): Shard0 {
   const publishedAt = published?.publishedAt ?? 0;
-  const watches = visible && now - publishedAt > LATE_MS;
+  const watches = enabled && now - publishedAt > LATE_MS;
   const [shard, setShard] = useState(UNKNOWN);
   useEffect(() => {
     setShard(UNKNOWN);

@@ -11,6 +11,7 @@ import { ShardStrip } from "../counter/ShardStrip.tsx";
 import { Ticker } from "../counter/Ticker.tsx";
 import { useShard0 } from "../counter/useShard0.ts";
 import type { Connection } from "../firebase/connection.ts";
+import { useVisitor } from "../firebase/visitor.ts";
 import { useVisible } from "../page/browserState.ts";
 import { formatAge, formatRate, formatTotal, formatWhole } from "../page/format.ts";
 import { useNow } from "../page/useNow.ts";
@@ -33,8 +34,9 @@ function Counter({ connection, id, retry }: { connection: Connection; id: string
   const last = counter.isNew ? undefined : counter.value?.last;
   const shards = useShardActivity(connection, id, showsShards && visible ? last?.publishedAt : undefined);
   const now = useNow(1_000);
-  const shard0 = useShard0(connection, id, last, visible, now);
-  const lateness = latenessOf(last ?? NEVER_PUBLISHED, shard0.writes, now);
+  const shard0 = useShard0(connection, id, last, counter.isCurrent, now);
+  const isOperator = useVisitor(connection)?.isOperator ?? false;
+  const lateness = counter.isCurrent ? latenessOf(last ?? NEVER_PUBLISHED, shard0.writes, now) : undefined;
   const { regions } = counter;
   const windows = (regions ?? last) && windowTotals((regions ?? last)?.windows, now);
 
@@ -79,8 +81,8 @@ function Counter({ connection, id, retry }: { connection: Connection; id: string
         <Ticker id="total" value={regions?.total ?? last?.total} />
       </p>
       <p class={lateness ? "warning" : "fine"} id="state" role="status">
-        {lateness && !counter.fromCache ? (
-          <LatenessAdvice setup={connection.setup} id={id} lateness={lateness} now={now} />
+        {lateness ? (
+          <LatenessAdvice setup={connection.setup} id={id} lateness={lateness} isOperator={isOperator} />
         ) : (
           describeState(counter)
         )}

@@ -87,7 +87,7 @@ function Row({ counter, window, windowName, lateness, now, rates }: RowProps) {
           <bdi>{id}</bdi>
         </a>
         {malformedShards.length > 0 && <em> {malformedShards.length} left out</em>}
-        {lateness && <em> {describeLateness(lateness, now)}</em>}
+        {lateness && <em> {describeLateness(lateness)}</em>}
       </th>
       <td class="number total" data-total={total}>
         {formatTotal(total)}

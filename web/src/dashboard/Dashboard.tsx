@@ -50,7 +50,7 @@ export function Dashboard({ connection, query }: { connection: Connection; query
     return () => clearTimeout(timer);
   }, [text, order]);
   const listing = useMemo(() => ({ ...listingOf({ search, order }), attempt }), [search, order, attempt]);
-  const { counters, end, reads, fromCache, hasNoStart, error, recentRates } = useListing(
+  const { counters, end, reads, fromCache, isCurrent, hasNoStart, error, recentRates } = useListing(
     connection,
     listing,
     after,
@@ -61,7 +61,7 @@ export function Dashboard({ connection, query }: { connection: Connection; query
     setOnCallReads((before) => before + reads),
   );
   const now = useNow(1_000);
-  const summary = summaryOf(onCall.reading, counters ?? [], now);
+  const summary = summaryOf(isOperator ? onCall.reading : undefined, counters ?? [], isCurrent ? now : undefined);
   const window = windowOf(listing.order) ?? "day";
   // Until the next page has come, `end` is still that of the page before.
   const next = end === after ? undefined : end;

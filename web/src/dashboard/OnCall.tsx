@@ -32,11 +32,7 @@ export function OnCall({ connection, reading, error, late: lateById, alarms, now
       </div>
       <dl class="figures">
         <Figure id="late" name="Late totals" value={reading && late.length}>
-          {late.length === 0 ? (
-            "of these counters"
-          ) : (
-            <Ids of={late.map(([id, one]) => [id, describeLateness(one, now)])} />
-          )}
+          {late.length === 0 ? "of these counters" : <Ids of={late.map(([id, one]) => [id, describeLateness(one)])} />}
           {late.length > 0 && (
             <span class="named">
               Run <CommandToRun setup={setup} command="doctor" />
@@ -46,7 +42,7 @@ export function OnCall({ connection, reading, error, late: lateById, alarms, now
         <Figure id="waiting" name="Waiting tasks" value={reading?.polled} isBad={overdue.length > 0} most={MOST}>
           {overdue.length === 0
             ? "one for each polled counter; none overdue"
-            : `${formatWhole(overdue.length)} overdue, the oldest by ${formatAge(now - Math.min(...overdue.map(([, { since }]) => since)))}`}
+            : `${formatWhole(overdue.length)} overdue, the oldest by ${formatAge(Math.max(...overdue.map(([, { since, at }]) => at - since)))}`}
         </Figure>
         <Figure id="drift" name="Drift" value={reading?.drifts.length}>
           {reading && reading.drifts.length > 0 ? (

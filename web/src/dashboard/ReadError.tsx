@@ -1,8 +1,9 @@
 /** Replaces what could not be read: with a button to sign in if the rules denied it, else with the error. */
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import { signInDialog } from "../account/signInDialog.ts";
 import type { Connection } from "../firebase/connection.ts";
 import { isPermissionDenied, useRetryOnSignIn, useVisitor } from "../firebase/visitor.ts";
+import { useFocusOnMain } from "../page/useFocusOnMain.ts";
 
 export interface ReadErrorProps {
   readonly connection: Connection;
@@ -18,18 +19,11 @@ export function ReadError({ connection, title, error, retry }: ReadErrorProps) {
   const visitor = useVisitor(connection);
   const section = useRef<HTMLElement>(null);
   useRetryOnSignIn(connection, error, retry);
-  useLayoutEffect(
-    () => () => {
-      // What the operator may read replaces the button, which may have the focus.
-      if (section.current?.contains(document.activeElement))
-        document.querySelector<HTMLElement>("main")?.focus({ preventScroll: true });
-    },
-    [],
-  );
+  useFocusOnMain(section);
 
   if (!isPermissionDenied(error)) {
     return (
-      <section class="state">
+      <section class="state" ref={section}>
         <h2>Reading failed</h2>
         <p>{error.message}</p>
         <button type="button" onClick={retry}>

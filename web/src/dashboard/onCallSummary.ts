@@ -13,13 +13,22 @@ export interface OnCallSummary {
   readonly alarms: readonly Alarm[];
 }
 
-/** @param reading  `undefined` if the visitor is no operator: then the shown counters alone tell */
-export function summaryOf(reading: OnCallReading | undefined, shown: readonly Published[], now: number): OnCallSummary {
+/**
+ * @param reading  `undefined` if the visitor is no operator: then the shown counters alone tell
+ * @param now      `undefined` if the shown counters may be old
+ */
+export function summaryOf(
+  reading: OnCallReading | undefined,
+  shown: readonly Published[],
+  now: number | undefined,
+): OnCallSummary {
   const others = reading?.others ?? [];
   const late = [
-    ...shown.map((one) => [one.id, latenessOf(one, reading?.writes.get(one.id) ?? [], now)] as const),
+    ...(now === undefined
+      ? []
+      : shown.map((one) => [one.id, latenessOf(one, reading?.writes.get(one.id) ?? [], now)] as const)),
     // Since the reading, they may have been published.
-    ...others.map((one) => [one.id, latenessOf(one, [], reading?.at ?? now)] as const),
+    ...(reading ? others.map((one) => [one.id, latenessOf(one, [], reading.at)] as const) : []),
   ];
   return {
     late: new Map(late.flatMap(([id, lateness]) => (lateness ? [[id, lateness]] : []))),

@@ -16,7 +16,7 @@ import {
   Timestamp,
   where,
 } from "firebase/firestore";
-import { type Published, parsePublished } from "../counter/published.ts";
+import { millisOf, type Published, parsePublished } from "../counter/published.ts";
 import { writesOf } from "../counter/shardWrites.ts";
 
 /** Documents that each query reads at most. */
@@ -77,7 +77,7 @@ export async function readOnCall(db: Firestore, shown: readonly Published[], now
     const latest = query(collection(counters, id, "tallyCorrections"), orderBy("at", "desc"), limit(1));
     const [correction] = (await getDocsFromServer(latest)).docs;
     reads++;
-    return correction && { id, by: Number(correction.get("by")), at: Number(correction.get("at")?.toMillis()) };
+    return correction && { id, by: Number(correction.get("by")), at: millisOf(correction.get("at")) ?? 0 };
   };
 
   const unpolled = shown.filter(({ isIdle }) => isIdle);
@@ -91,7 +91,8 @@ export async function readOnCall(db: Firestore, shown: readonly Published[], now
 
   const ids = new Set(shown.map(({ id }) => id));
   const others = new Map([...polled, ...slow].flatMap((document) => withId(parsePublished(document))));
-  const isOverdue = (one: DocumentSnapshot) => now - one.get("nextReconcileAt").toMillis() > OVERDUE_RECONCILE_MS;
+  const isOverdue = (one: DocumentSnapshot) =>
+    now - (millisOf(one.get("nextReconcileAt")) ?? now) > OVERDUE_RECONCILE_MS;
   return {
     at: now,
     others: [...others.values()].filter(({ id }) => !ids.has(id)),

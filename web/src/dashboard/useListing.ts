@@ -18,13 +18,20 @@ import { type Published, parsePublished } from "../counter/published.ts";
 import { pointOf } from "../counter/rate.ts";
 import type { Connection } from "../firebase/connection.ts";
 import { windowOf } from "../page/route.ts";
-import { learnServerTime, serverTime } from "../page/serverTime.ts";
+import { serverTime } from "../page/serverTime.ts";
 import { constraintsOf, type Listing } from "./listing.ts";
 import { type RecentRates, recordRate } from "./sparkline.ts";
 
 const PAGE_SIZE = 20;
 
-const NOTHING = { counters: undefined, end: undefined, fromCache: false, hasNoStart: false, error: undefined };
+const NOTHING = {
+  counters: undefined,
+  end: undefined,
+  fromCache: false,
+  isCurrent: false,
+  hasNoStart: false,
+  error: undefined,
+};
 
 /** Busy counters are published one by one; more than a few redraws a second help no reader. */
 const REDRAW_MS = 250;
@@ -39,6 +46,8 @@ export interface Listed {
   readonly recentRates: RecentRates;
   /** Whether Firestore does not answer, so that these are from the cache. */
   readonly fromCache: boolean;
+  /** Whether the server has answered since the tab became visible, and still does. */
+  readonly isCurrent: boolean;
   /** Whether the counter after which the page begins does not exist, or has no place in this order. */
   readonly hasNoStart: boolean;
   readonly error: Error | undefined;
@@ -63,7 +72,6 @@ export function useListing({ db }: Connection, listing: Listing, after: string, 
     if (listing.prefix !== undefined && !isDocumentId(listing.prefix)) return showNone(false);
     let reads = 0;
     let isFirst = true;
-    let latest: QuerySnapshot | undefined;
     let timer: ReturnType<typeof setTimeout> | undefined;
     let state: Omit<Listed, "reads" | "recentRates" | "error"> | undefined;
     const show = () => {
@@ -81,6 +89,7 @@ export function useListing({ db }: Connection, listing: Listing, after: string, 
         counters: fromCache && published.length === 0 ? undefined : published,
         end: listed.length > PAGE_SIZE ? listed[PAGE_SIZE - 1]?.id : undefined,
         fromCache,
+        isCurrent: !fromCache,
         hasNoStart: false,
       };
       timer ??= setTimeout(show, REDRAW_MS);
@@ -103,9 +112,6 @@ export function useListing({ db }: Connection, listing: Listing, after: string, 
             isFirst = false;
           }
           take(snapshot);
-          latest = snapshot;
-          if (!fromCache)
-            learnServerTime(db, snapshot.docs).then((hasMoved) => hasMoved && latest === snapshot && take(snapshot));
         },
         fail,
       );
@@ -119,12 +125,12 @@ export function useListing({ db }: Connection, listing: Listing, after: string, 
       if (page) watch(page);
       else showNone(true);
     };
-    begin().catch(fail);
+    begin().catch((error) => isOver || fail(error));
     return () => {
       isOver = true;
-      latest = undefined;
       clearTimeout(timer);
       stop();
+      setListed((before) => ({ ...before, isCurrent: false }));
     };
   }, [db, listing, after, visible, recentRates]);
   return { ...listed, recentRates };

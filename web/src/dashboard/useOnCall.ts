@@ -26,29 +26,29 @@ export function useOnCall(
   const [state, setState] = useState<OnCallState>({ reading: undefined, error: undefined });
   const latest = useRef({ shown, onReads });
   latest.current = { shown, onReads };
-  // A new total of a shown counter is no reason to read again.
-  const ids = shown
-    ?.map(({ id }) => id)
-    .sort()
-    .join("\n");
+  const readAt = useRef(0);
+  const isReady = enabled && shown !== undefined;
   useEffect(() => {
-    if (!enabled || ids === undefined) return setState({ reading: undefined, error: undefined });
+    if (!isReady) return;
     let isCurrent = true;
-    const read = () =>
+    const read = () => {
+      readAt.current = Date.now();
       readOnCall(db, latest.current.shown ?? [], serverTime()).then(
         (reading) => {
-          if (!isCurrent) return;
-          setState({ reading, error: undefined });
           latest.current.onReads(reading.reads);
+          if (isCurrent) setState({ reading, error: undefined });
         },
         (error) => isCurrent && setState(({ reading }) => ({ reading, error })),
       );
-    read();
+    };
+    // Back from another tab, the last reading may still be young.
+    const first = setTimeout(read, readAt.current + EVERY_MS - Date.now());
     const timer = setInterval(read, EVERY_MS);
     return () => {
       isCurrent = false;
+      clearTimeout(first);
       clearInterval(timer);
     };
-  }, [db, enabled, ids]);
+  }, [db, isReady]);
   return state;
 }

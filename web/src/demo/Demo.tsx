@@ -80,8 +80,8 @@ function Live({ connection, retry }: { connection: Connection; retry: () => void
   const shardCount = last?.shardCount ?? 1;
   const fresh = freshnessLog.get();
   const isOperator = useVisitor(connection)?.isOperator ?? false;
-  const { writes } = useShard0(connection, TRAFFIC, last, visible && isOperator, now);
-  const lateness = isOperator && last ? latenessOf(last, writes, now) : undefined;
+  const { writes } = useShard0(connection, TRAFFIC, last, published.isCurrent && isOperator, now);
+  const lateness = published.isCurrent && isOperator && last ? latenessOf(last, writes, now) : undefined;
   const ownLate = describeOwnLate(freshnessLog, published);
   const costs = observedCosts(published.value ?? EMPTY_LOG, PRICES.nam5);
   const counted = incrementsOf({ first, last });
@@ -108,7 +108,7 @@ function Live({ connection, retry }: { connection: Connection; retry: () => void
           {error ??
             writeError ??
             (lateness ? (
-              <LatenessAdvice setup={connection.setup} id={TRAFFIC} lateness={lateness} now={now} />
+              <LatenessAdvice setup={connection.setup} id={TRAFFIC} lateness={lateness} isOperator />
             ) : (
               (ownLate ?? describeState(total.value, published))
             ))}
@@ -208,13 +208,14 @@ function EnterpriseCosts({ log }: { log: PublishLog }) {
   return dollars && <>. About {formatDollars(dollars)} on Firestore's Enterprise edition in us-central1</>;
 }
 
-/** Visitors are told of a late total only after this long. */
+/** Visitors are told of a late total only this long after it was due. */
 const SHOWN_LATE_MS = 5_000;
 
 /** What a visitor sees of functions that do not publish. @returns `undefined` unless increments of this page wait for a total */
-function describeOwnLate({ late }: FreshnessLog, { fromCache }: PublishedCounter): string | undefined {
+function describeOwnLate({ late }: FreshnessLog, { value, isCurrent }: PublishedCounter): string | undefined {
+  const { publishedAt = 0, nextPollAt = publishedAt } = value?.last ?? {};
   const age = Date.now() - (late?.since ?? Infinity);
-  if (!late || fromCache || age < SHOWN_LATE_MS) return undefined;
+  if (!late || !isCurrent || age < nextPollAt - publishedAt + SHOWN_LATE_MS) return undefined;
   const [are, waits] = late.count === 1 ? ["is", "it waits"] : ["are", "the oldest waits"];
   return `${pluralize(late.count, "increment")} made here ${are} stored, but not in the published total yet; ${waits} for ${formatAge(age)}.`;
 }

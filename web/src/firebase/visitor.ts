@@ -12,6 +12,9 @@ interface LoadedAuth {
 
 const loaded = new WeakMap<Connection, LoadedAuth>();
 
+/** Called once Auth is loaded, after a first attempt that has failed. */
+const waiting = new Set<(session: AuthSession) => void>();
+
 export function loadAuthSession(connection: Connection): Promise<AuthSession> {
   const before = loaded.get(connection);
   if (before) return before.session;
@@ -19,8 +22,14 @@ export function loadAuthSession(connection: Connection): Promise<AuthSession> {
     openAuthSession(connection),
   );
   loaded.set(connection, { session });
-  // The next call tries again.
-  session.catch(() => loaded.delete(connection));
+  session.then(
+    (opened) => {
+      for (const start of waiting) start(opened);
+      waiting.clear();
+    },
+    // The next call tries again.
+    () => loaded.delete(connection),
+  );
   return session;
 }
 
@@ -34,6 +43,9 @@ export function useVisitor(connection: Connection): Visitor | undefined {
   const [visitor, setVisitor] = useState(() => loaded.get(connection)?.visitor);
   useEffect(() => {
     let end: (() => void) | undefined;
+    const start = (session: AuthSession) => {
+      end = session.watch(update);
+    };
     let isOver = false;
     const update = (next: Visitor | undefined) => {
       const auth = loaded.get(connection);
@@ -41,14 +53,13 @@ export function useVisitor(connection: Connection): Visitor | undefined {
       setVisitor(next);
     };
     loadAuthSession(connection).then(
-      (session) => {
-        if (!isOver) end = session.watch(update);
-      },
+      (session) => isOver || start(session),
       // Without Auth no user is signed in.
-      () => {},
+      () => isOver || waiting.add(start),
     );
     return () => {
       isOver = true;
+      waiting.delete(start);
       end?.();
     };
   }, [connection]);
@@ -64,12 +75,14 @@ export function isPermissionDenied(error: Error | undefined): boolean {
  * before the user is restored.
  */
 export function useRetryOnSignIn(connection: Connection, error: Error | undefined, retry: () => void): void {
-  const uid = useVisitor(connection)?.uid;
-  const denied = useRef(uid);
+  const { uid, isOperator = false } = useVisitor(connection) ?? {};
+  // A user who gets the claim may read more.
+  const reader = uid && `${uid} ${isOperator}`;
+  const denied = useRef(reader);
   const isDenied = isPermissionDenied(error);
   useEffect(() => {
-    if (!isDenied || !uid || uid === denied.current) return;
-    denied.current = uid;
-    retry();
-  }, [isDenied, uid, retry]);
+    if (!isDenied || reader === denied.current) return;
+    denied.current = reader;
+    if (reader) retry();
+  }, [isDenied, reader, retry]);
 }

@@ -10,7 +10,7 @@ interface CommandToRunProps {
 }
 
 export function CommandToRun({ setup, command, id }: CommandToRunProps) {
-  const words = commandFor(setup, command, ...(id === undefined ? [] : [id])).split(" ");
+  const words = commandFor(setup, command, id).split(" ");
   return (
     <code>
       {words.map((word, place) => (

@@ -1,6 +1,8 @@
 /** Shown if a view could not be loaded or drawn. It offers a reload only when no increment would be lost with the page. */
+import { useRef } from "preact/hooks";
 import { usePendingWrites } from "../firebase/pendingWrites.ts";
 import { pluralize } from "./format.ts";
+import { useFocusOnMain } from "./useFocusOnMain.ts";
 
 export interface FailureProps {
   readonly error: Error;
@@ -11,8 +13,10 @@ export interface FailureProps {
 
 export function Failure({ error, online, retry }: FailureProps) {
   const pending = usePendingWrites();
+  const section = useRef<HTMLElement>(null);
+  useFocusOnMain(section);
   return (
-    <section class="state">
+    <section class="state" ref={section}>
       <h1>This view failed</h1>
       <p>{online ? error.message : "You are offline. It is loaded when you are online again."}</p>
       <button type="button" onClick={retry}>

@@ -16,3 +16,9 @@ test.each(["likes:post42", "a b", "it's", "$HOME `id`", "x;y", "日本"])("a she
   const shell = `npx() { printf '%s' "$3"; }\n${command}`;
   expect(execFileSync("sh", ["-c", shell], { encoding: "utf8" })).toBe(id);
 });
+
+test("an id that begins with a hyphen stands behind the options", () => {
+  expect(commandFor({ options: { projectId: "shop" } }, "inspect", "-x")).toBe(
+    "npx firestore-tally inspect --project shop -- -x",
+  );
+});

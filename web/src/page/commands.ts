@@ -2,17 +2,18 @@
 import type { FirebaseSetup } from "../firebase/firebaseSetup.ts";
 
 /** `npx firestore-tally inspect likes:post42 --project shop` */
-export function commandFor({ options, firestore }: FirebaseSetup, command: string, ...ids: string[]): string {
-  return [
-    "npx firestore-tally",
-    command,
-    ...ids.map(quoted),
+export function commandFor({ options, firestore }: FirebaseSetup, command: string, id?: string): string {
+  const flags = [
     `--project ${options.projectId}`,
     ...(firestore ? [`--emulator ${firestore.host}:${firestore.port}`] : []),
-  ].join(" ");
+  ];
+  const start = `npx firestore-tally ${command}`;
+  if (id === undefined) return [start, ...flags].join(" ");
+  // Without --, it would be an option.
+  return (id.startsWith("-") ? [start, ...flags, "--", quoted(id)] : [start, quoted(id), ...flags]).join(" ");
 }
 
 /** For POSIX shells. */
 function quoted(text: string): string {
-  return /^[\w:.@%+,][\w:.@%+,-]*$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+  return /^[\w:.@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

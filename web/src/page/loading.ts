@@ -6,6 +6,7 @@ import type { Connection } from "../firebase/connection.ts";
 import { loadFirebaseSetup } from "../firebase/firebaseSetup.ts";
 import { loadModule } from "./loadModule.ts";
 import type { Route } from "./route.ts";
+import { learnServerTime } from "./serverTime.ts";
 
 const views = {
   demo: async () => (await loadModule("Demo", () => import("../demo/Demo.tsx"))).Demo,
@@ -41,6 +42,7 @@ async function openFrame(): Promise<Frame> {
     loadFirebaseSetup(),
     loadModule("connection", () => import("../firebase/connection.ts")),
     loadModule("Account", () => import("../account/Account.tsx")),
+    learnServerTime(),
   ]);
   return { connection: openConnection(setup), Account };
 }

@@ -60,7 +60,9 @@ export function dashboardAddress({ search, order, after }: ListingQuery): string
     ...(order !== "total" && { order }),
     ...(after && { after }),
   });
-  return parameters.size > 0 ? `#/dashboard?${parameters}` : "#/dashboard";
+  // Not `size`, which older browsers lack.
+  const text = parameters.toString();
+  return text ? `#/dashboard?${text}` : "#/dashboard";
 }
 
 /** The route of the address, which alone tells what the page shows: a reload, a link and going back restore it. */

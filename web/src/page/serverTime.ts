@@ -1,6 +1,4 @@
-/** The server's time, as far as the page knows it: ages and windows do not depend on the clock of this device. */
-import type { DocumentSnapshot, Firestore } from "firebase/firestore";
-import { serverNow } from "../../../client/src/web/serverTime.ts";
+/** The server's time, to the second, as Hosting tells it: ages and windows do not depend on the clock of this device. */
 
 let ahead = 0;
 
@@ -9,11 +7,15 @@ export function serverTime(): number {
   return Date.now() + ahead;
 }
 
-/** Learns it from counter documents that the server has sent. @returns whether it is another one than before */
-export async function learnServerTime(db: Firestore, documents: readonly DocumentSnapshot[]): Promise<boolean> {
-  const [some] = documents;
-  if (!some) return false;
-  const before = ahead;
-  ahead = (await serverNow(db, some.ref.path, documents)) - Date.now();
-  return Math.abs(ahead - before) > 1_000;
+/** Learns it from the header of an answer. Without an answer the device's clock decides. Never rejects. */
+export async function learnServerTime(): Promise<void> {
+  const sentAt = Date.now();
+  const response = await fetch("/icon.svg", { method: "HEAD", cache: "no-store" }).catch(() => undefined);
+  const date = Date.parse(response?.headers.get("date") ?? "");
+  if (Number.isNaN(date)) return;
+  // A cache on the way tells how old the date is: https://www.rfc-editor.org/rfc/rfc9111#section-5.1
+  const age = Number(response?.headers.get("age") ?? 0) * 1_000;
+  const difference = date + age + 500 - (sentAt + Date.now()) / 2;
+  // The header has whole seconds, so a smaller difference may be none.
+  ahead = Math.abs(difference) > 2_000 ? difference : 0;
 }
