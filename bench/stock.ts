@@ -72,7 +72,7 @@ await withMeteredEmulators(
     for (const approach of [recipe, tally]) rows.push(await sell(approach, writers.addresses));
   },
 );
-console.log(table(["", `sold of ${BUYERS}`, "in", "sold per second", "a sale, p50", "failed"], 1, rows));
+console.log(table(["approach", `sold of ${BUYERS}`, "in", "sold per second", "a sale, p50", "failed"], 1, rows));
 
 async function sell({ name, project, buy }: Approach, addresses: readonly string[]): Promise<string[]> {
   const start = performance.now();

@@ -28,7 +28,7 @@ function loadTable(results: readonly LoadResult[], columns: Columns): string {
   const isRepeated = (result: LoadResult) => results[results.indexOf(result) - 1]?.load === result.load;
   return tableOf(results, 2, {
     offered: (result) => (isRepeated(result) ? "" : loadTitle(result.load)),
-    "": ({ approach }) => TITLES[approach],
+    approach: ({ approach }) => TITLES[approach],
     ...columns,
   });
 }
@@ -67,7 +67,7 @@ const BILL: Columns = {
 
 function overhead(results: readonly Results["overhead"][]): string {
   return tableOf(results, 1, {
-    "": ({ isWatched }) => (isWatched ? "watched" : "not watched"),
+    counter: ({ isWatched }) => (isWatched ? "watched" : "not watched"),
     "Tally, writes/s": ({ tally }) => formatWhole(tally),
     "by hand, writes/s": ({ byHand }) => formatWhole(byHand),
     ratio: ({ ratio }) => fixed(ratio, 2),

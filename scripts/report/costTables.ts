@@ -76,7 +76,7 @@ function things(): string {
       formatDollars(priceOf(units) * 1e6),
     ];
   });
-  return table(["", ...OPERATION_KINDS.map((unit) => `${unit}s`), "$ per million"], 1, rows);
+  return table(["what", ...OPERATION_KINDS.map((unit) => `${unit}s`), "$ per million"], 1, rows);
 }
 
 function prices(): string {

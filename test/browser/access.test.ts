@@ -9,9 +9,9 @@ import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { loadRules, OPEN_RULES, withPolicy } from "../../testkit/rules.ts";
 import { until } from "../../testkit/until.ts";
 import { browserForTests } from "./chromium.ts";
+import { drawnContrast, styledContrasts } from "./contrast.ts";
 import { addExtremes, LONGEST_ID } from "./extremes.ts";
 import { address, total } from "./page.ts";
-import { contrastsOf, drawnAt } from "./seen.ts";
 
 const require = createRequire(import.meta.url);
 const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
@@ -59,11 +59,16 @@ describe("every view", () => {
   });
 });
 
-test("is drawn in forced colours, with the user's own", async () => {
+test("the page is drawn in forced colours, with the user's own", async () => {
   const { page } = await browser.visit("about:blank");
+  await show(page, VIEWS.demo);
+  const like = page.getByRole("button", { name: "Like" });
+  await like.click();
+  await page.mouse.move(0, 0);
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme, forcedColors: "active" });
     await show(page, VIEWS.demo);
+    await until(async () => (await like.getAttribute("aria-pressed")) === "true", "the like");
     const slider = page.getByRole("slider");
     await slider.press("Home");
     for (let n = 0; n < 15; n++) await slider.press("ArrowRight");
@@ -72,15 +77,16 @@ test("is drawn in forced colours, with the user's own", async () => {
       ["shards", page.getByRole("img").first(), [0.05]],
       ["slider, filled and not", slider, [0.05, 0.95]],
       ["current view", page.getByRole("link", { name: "Demo" }), [0.5]],
-      ["pressed button", page.getByRole("button", { name: "Like" }), [0.5]],
+      ["pressed button", like, [0.5]],
     ] as const) {
-      for (const place of places) expect(await drawnAt(locator, place), `${name}, ${colorScheme}`).toBeGreaterThan(3);
+      for (const place of places)
+        expect(await drawnContrast(locator, place), `${name}, ${colorScheme}`).toBeGreaterThan(3);
     }
     expect(await underlined(page), "links of other views").toEqual(["Demo"]);
   }
 });
 
-test("has enough contrast in every state of its buttons: at rest, hovered, pressed, disabled", async () => {
+test("the page has enough contrast in every state of its buttons: at rest, hovered, pressed, disabled", async () => {
   const { page } = await browser.visit("about:blank");
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
@@ -91,7 +97,7 @@ test("has enough contrast in every state of its buttons: at rest, hovered, press
           const name = `${await button.textContent()}, ${state}, ${colorScheme}`;
           if (state === "hovered") await button.hover({ force: true });
           if (state === "pressed") await page.mouse.down();
-          const { text, border } = await contrastsOf(button);
+          const { text, border } = await styledContrasts(button);
           expect(text, name).toBeGreaterThanOrEqual(4.5);
           if (border !== undefined) expect(border, name).toBeGreaterThanOrEqual(3);
         }

@@ -8,8 +8,8 @@ import uPlot from "uplot";
 import { onColoursChange } from "../page/browserState.ts";
 import { axisLabels, stepsFor, type ValueAxis, valueRange } from "./valueAxis.ts";
 
-/** How a series is drawn: `"skyline"` is the outline of columns. */
-export type SeriesStyle = "area" | "columns" | "line" | "skyline" | "steps";
+/** How a series is drawn: `"outline"` is the outline of columns. */
+export type SeriesStyle = "area" | "columns" | "line" | "outline" | "steps";
 
 export interface Series {
   readonly style: SeriesStyle;
@@ -26,7 +26,7 @@ export interface ChartProps extends Partial<ValueAxis> {
   /** What the value axis counts. */
   readonly title: ComponentChildren;
   /** The names of its series, if it has two. */
-  readonly keys?: ComponentChildren;
+  readonly legend?: ComponentChildren;
   /** What a reader of the picture learns. */
   readonly label: string;
   /** Where the time axis begins and ends. */
@@ -74,7 +74,7 @@ export function Chart(props: ChartProps) {
     <figure>
       <figcaption class="axis">
         <span>{props.title}</span>
-        {props.keys}
+        {props.legend}
       </figcaption>
       <div class={props.isSmall ? "chart low" : "chart"} ref={box} role="img" aria-label={props.label} />
     </figure>
@@ -103,7 +103,7 @@ function optionsOf(element: HTMLElement, latest: { readonly current: ChartProps 
       x: { time: false, range: () => [...latest.current.span] },
       y: {
         range: (_, lowest, highest) =>
-          valueRange(lowest ?? 0, highest ?? 0, { fromZero: true, least: 0, ...latest.current }),
+          valueRange(lowest ?? 0, highest ?? 0, { fromZero: true, minUpperEnd: 0, ...latest.current }),
       },
     },
     axes: [
@@ -144,7 +144,7 @@ function seriesOf(style: SeriesStyle, colour: (name: string) => string): uPlot.S
       return { stroke: colour("--accent"), width: 2, spanGaps: true, points };
     case "steps":
       return { stroke: colour("--ink"), width: 1.25, points, ...stairs };
-    case "skyline":
+    case "outline":
       return { stroke: colour("--quiet"), width: 1.25, points: { show: false }, ...stairs };
     case "columns":
       return {

@@ -24,7 +24,7 @@ export function LiveCharts({ log, rateTitle = "writes per second", shardsTitle =
   const points = upToNow(log.recent.map(pointOf), now);
   // The last publish before the two minutes is where the line enters.
   const x = points.map(({ at }) => Math.min(Math.max((at - now) / 1_000, -SECONDS), 0));
-  const axes = { x, span: [-SECONDS, 0], ticks: TICKS, least: 4 } as const;
+  const axes = { x, span: [-SECONDS, 0], ticks: TICKS, minUpperEnd: 4 } as const;
   const rates = points.map(({ rate }) => rate);
   const shardCounts = points.map(({ shardCount }) => shardCount);
   return (

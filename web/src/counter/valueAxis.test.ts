@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { axisLabels, stepsFor, valueRange } from "./valueAxis.ts";
 
-const ZERO = { fromZero: true, least: 0 };
-const TOTAL = { fromZero: false, least: 0 };
+const ZERO = { fromZero: true, minUpperEnd: 0 };
+const TOTAL = { fromZero: false, minUpperEnd: 0 };
 
 test.each([
   [0, 100, ZERO, [0, 110]],
@@ -11,7 +11,7 @@ test.each([
   [-100, 100, ZERO, [-120, 120]],
   [-100, -50, ZERO, [-110, 0]],
   [0, 0, ZERO, [0, 1]],
-  [0, 1, { fromZero: true, least: 4 }, [0, 4.4]],
+  [0, 1, { fromZero: true, minUpperEnd: 4 }, [0, 4.4]],
   [10, 100, TOTAL, [0, 110]],
   [90, 100, TOTAL, [89, 101]],
   [100, 100, TOTAL, [0, 110]],

@@ -13,14 +13,14 @@ export interface ValueAxis {
   /** Whether it must begin at zero. */
   readonly fromZero: boolean;
   /** The least value of its upper end, so that a small value stays low. */
-  readonly least: number;
+  readonly minUpperEnd: number;
 }
 
 /** Where the axis begins and ends, for the lowest and the highest value. */
-export function valueRange(lowest: number, highest: number, { fromZero, least }: ValueAxis): [number, number] {
+export function valueRange(lowest: number, highest: number, { fromZero, minUpperEnd }: ValueAxis): [number, number] {
   const isHigh = !fromZero && lowest > highest / 2 && lowest < highest;
   const low = isHigh ? lowest : Math.min(lowest, 0);
-  const high = Math.max(highest, least, 0);
+  const high = Math.max(highest, minUpperEnd, 0);
   const space = (high - low) * 0.1 || 1;
   return [low === 0 ? 0 : low - space, high === 0 && low < 0 ? 0 : high + space];
 }
@@ -31,7 +31,7 @@ export function stepsFor(values: Iterable<number | null | undefined>): number[] 
   return WHOLE_STEPS;
 }
 
-/** The values beside the lines, as short as two neighbours allow: 1.2M, but 7,000,200 beside 7,000,400. */
+/** The values beside the lines, as short as two neighbours allow: 1.2M; 7.0002M beside 7.0004M; 7,000,020 beside 7,000,040. */
 export function axisLabels(values: readonly number[]): string[] {
   const [first = 0, second = first + 1] = values;
   const step = second - first;

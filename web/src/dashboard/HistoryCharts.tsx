@@ -13,7 +13,7 @@ export interface HistoryChartsProps {
   readonly notice: string | undefined;
 }
 
-const NO_HISTORY: KnownHistory = { states: [], isProven: false, start: undefined };
+const NO_HISTORY: KnownHistory = { points: [], hasStoredHistory: false, dayStart: undefined };
 
 const HOUR_TICKS = [0, 6, 12, 18, 24];
 const DAY_TICKS = [1, 8, 15, 22, 29];
@@ -32,7 +32,7 @@ export function DayCharts({ history = NO_HISTORY, now, notice }: HistoryChartsPr
       columnsLabel={`${describeColumns(today, timeOf, "Added per hour today")} ${words}`}
       compared={lastWeek}
       columnsTitle="added per hour"
-      keys={
+      legend={
         <>
           <span class="key columns">today</span>
           <span class="key">same day last week</span>
@@ -65,12 +65,12 @@ interface ChartsProps {
   readonly ticks: readonly Tick[];
   readonly words: string;
   readonly columnsTitle: string;
-  readonly keys?: ComponentChildren;
+  readonly legend?: ComponentChildren;
   readonly columnsLabel: string;
 }
 
 /** One unit of the time axis is one bucket. */
-function Charts({ buckets, compared, now, ticks, words, columnsTitle, keys, columnsLabel }: ChartsProps) {
+function Charts({ buckets, compared, now, ticks, words, columnsTitle, legend, columnsLabel }: ChartsProps) {
   const { boundaries, current, added, totals, shardCounts } = buckets;
   const span = [0, added.length] as const;
   // The edges and the middles of the buckets: outlines begin at an edge, columns stand in the middle.
@@ -87,7 +87,7 @@ function Charts({ buckets, compared, now, ticks, words, columnsTitle, keys, colu
       </p>
       <Chart
         title={columnsTitle}
-        keys={keys}
+        legend={legend}
         label={columnsLabel}
         span={span}
         ticks={ticks}
@@ -107,7 +107,7 @@ function Charts({ buckets, compared, now, ticks, words, columnsTitle, keys, colu
         title="shards"
         label={describeLine("Shards", shardCounts)}
         series={[{ style: "steps", values: [...shardCounts.slice(0, current + 1), shardCounts[current] ?? null] }]}
-        least={4}
+        minUpperEnd={4}
         isSmall
       />
     </>
@@ -116,5 +116,5 @@ function Charts({ buckets, compared, now, ticks, words, columnsTitle, keys, colu
 
 /** It rises from the axis at the first known bucket, and falls to it at the end. */
 function outlineOf(x: readonly number[], { added }: Buckets): Series {
-  return { style: "skyline", values: x.map((at) => (at % 1 ? undefined : (added[at] ?? added[at - 1] ?? null))) };
+  return { style: "outline", values: x.map((at) => (at % 1 ? undefined : (added[at] ?? added[at - 1] ?? null))) };
 }

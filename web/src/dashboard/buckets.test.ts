@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { eachWindow } from "../../../core/src/index.ts";
-import { addedUntil, bucketsOf, firstKnown, knownHistory, type Point } from "./buckets.ts";
+import { addedUntil, bucketsOf, bucketOfFirstPoint, knownHistory, type Point } from "./buckets.ts";
 
 const point = (at: number, total: number, day = 0): Point => ({
   at: new Date(at),
@@ -11,7 +11,7 @@ const point = (at: number, total: number, day = 0): Point => ({
 });
 const noDay = () => undefined;
 
-test("a bucket adds the difference of two totals, one without a state adds 0, and the future is not known", () => {
+test("a bucket adds the difference of two totals, one without a point adds 0, and the future is not known", () => {
   const history = knownHistory([point(5, 100), point(12, 130), point(39, 120)], undefined, noDay);
   const buckets = bucketsOf(history, [10, 20, 30, 40, 50, 60], 45);
   expect(buckets.added).toEqual([30, 0, -10, 0, null]);
@@ -20,21 +20,21 @@ test("a bucket adds the difference of two totals, one without a state adds 0, an
   expect(buckets.current).toBe(3);
   expect(addedUntil(buckets, 2)).toBe(30);
   expect(addedUntil(buckets, 5)).toBe(null);
-  expect(firstKnown(history, buckets)).toBeUndefined();
+  expect(bucketOfFirstPoint(history, buckets)).toBeUndefined();
 });
 
-test("a state at a boundary belongs to the bucket that begins there", () => {
+test("a point at a boundary belongs to the bucket that begins there", () => {
   expect(bucketsOf(knownHistory([point(0, 1), point(20, 8)], undefined, noDay), [10, 20, 30], 29).added).toEqual([
     0, 7,
   ]);
 });
 
-test("what was before the first state is not known, unless it tells the sum of its day", () => {
+test("what was before the first point is not known, unless it tells the sum of its day", () => {
   const points = [point(25, 1_217, 217), point(33, 1_220)];
   const boundaries = [0, 10, 20, 30, 40];
   const unknown = knownHistory(points, undefined, noDay);
   expect(bucketsOf(unknown, boundaries, 35).added).toEqual([null, null, null, 3]);
-  expect(firstKnown(unknown, bucketsOf(unknown, boundaries, 35))).toBe(2);
+  expect(bucketOfFirstPoint(unknown, bucketsOf(unknown, boundaries, 35))).toBe(2);
 
   const known = bucketsOf(
     knownHistory(points, undefined, () => 0),
@@ -55,17 +55,17 @@ test("what was before the first state is not known, unless it tells the sum of i
 test("a total that was received later than the history is the latest; an older one changes nothing", () => {
   const latest = point(31, 9);
   expect(bucketsOf(knownHistory([point(5, 2)], latest, noDay), [10, 20, 30, 40], 32).added).toEqual([0, 0, 7]);
-  expect(knownHistory([point(32, 9)], latest, noDay).states).toHaveLength(1);
-  expect(knownHistory([], latest, noDay).states).toHaveLength(1);
-  expect(knownHistory([point(5, 2)], latest, noDay).isProven).toBe(false);
-  expect(knownHistory([point(4, 1), point(5, 2)], latest, noDay).isProven).toBe(true);
+  expect(knownHistory([point(32, 9)], latest, noDay).points).toHaveLength(1);
+  expect(knownHistory([], latest, noDay).points).toHaveLength(1);
+  expect(knownHistory([point(5, 2)], latest, noDay).hasStoredHistory).toBe(false);
+  expect(knownHistory([point(4, 1), point(5, 2)], latest, noDay).hasStoredHistory).toBe(true);
 });
 
 test("the buckets of a period add up to its growth, whatever was published", () => {
   const whole = fc.integer({ min: -1_000, max: 1_000_000_000_000_000 });
-  const states = fc.array(fc.tuple(fc.integer({ min: 0, max: 99 }), whole), { minLength: 1 });
+  const published = fc.array(fc.tuple(fc.integer({ min: 0, max: 99 }), whole), { minLength: 1 });
   fc.assert(
-    fc.property(states, fc.integer({ min: 10, max: 99 }), (all, now) => {
+    fc.property(published, fc.integer({ min: 10, max: 99 }), (all, now) => {
       const points = all
         .filter(([at]) => at <= now)
         .sort(([a], [b]) => a - b)

@@ -1,30 +1,23 @@
 /**
  * What was added in each hour or day of a period: the difference between the totals at its two ends. Nothing was published in a
- * bucket without a state, so it added 0. What was before the first known state is not known, and is `null`.
+ * bucket without a point, so it added 0. What was before the first point is not known, and is `null`.
  *
- * The first known state may tell its day's sum. Then the total at the beginning of that day is known, too. The bucket of the first state
+ * The first point may tell its day's sum. Then the total at the beginning of that day is known, too. The bucket of the first point
  * holds all that was added since then.
  */
 import type { CounterHistoryPoint } from "firestore-tally";
 import type { Boundaries } from "./periods.ts";
 
-/** What is used of a point. */
+/** A counter at an instant: what is used of it. */
 export type Point = Pick<CounterHistoryPoint, "at" | "total" | "shardCount" | "windows">;
-
-/** A counter at an instant, in milliseconds since the epoch. */
-interface State {
-  readonly at: number;
-  readonly total: number;
-  readonly shardCount: number;
-}
 
 export interface KnownHistory {
   /** By time. */
-  readonly states: readonly State[];
-  /** One point alone may be the counter document's own state, so it does not prove that a history is kept. */
-  readonly isProven: boolean;
-  /** The total at the beginning of the first state's day, if its sum of the day tells it. */
-  readonly start: { readonly at: number; readonly total: number } | undefined;
+  readonly points: readonly Point[];
+  /** Whether the points prove it. One point alone may be the counter document's. */
+  readonly hasStoredHistory: boolean;
+  /** The total at the beginning of the first point's day, if its sum of the day tells it. */
+  readonly dayStart: { readonly at: number; readonly total: number } | undefined;
 }
 
 /** `null` is not known, or is in the future. */
@@ -40,36 +33,38 @@ export interface Buckets {
 }
 
 /**
- * @param history   the stored points
- * @param latest    a state that was received after the history was read
- * @param dayStart  when the day of an instant began, if that day is the one whose sums the counter has
+ * @param stored      the points that were read
+ * @param latest      a point that was received after them
+ * @param dayStartOf  when the day of an instant began, if that day is the one whose sums the counter has
  */
 export function knownHistory(
-  history: readonly Point[],
+  stored: readonly Point[],
   latest: Point | undefined,
-  dayStart: (at: number) => number | undefined,
+  dayStartOf: (at: number) => number | undefined,
 ): KnownHistory {
-  const isNew = latest && latest.at > (history.at(-1)?.at ?? 0);
-  const points = isNew ? [...history, latest] : history;
+  const isNew = latest && latest.at > (stored.at(-1)?.at ?? 0);
+  const points = isNew ? [...stored, latest] : stored;
   const [first] = points;
-  const start = first && dayStart(first.at.getTime());
+  const at = first && dayStartOf(+first.at);
   return {
-    isProven: history.length > 1,
-    states: points.map(({ at, total, shardCount }) => ({ at: at.getTime(), total, shardCount })),
-    start: start === undefined || !first ? undefined : { at: start, total: first.total - first.windows.day },
+    hasStoredHistory: stored.length > 1,
+    points,
+    dayStart: at === undefined || !first ? undefined : { at, total: first.total - first.windows.day },
   };
 }
 
-export function bucketsOf({ states, start }: KnownHistory, boundaries: Boundaries, now: number): Buckets {
+export function bucketsOf({ points, dayStart }: KnownHistory, boundaries: Boundaries, now: number): Buckets {
   const current = boundaries.findLastIndex((from) => from <= now);
-  const before = boundaries.map((end, i) => (i > current + 1 ? undefined : states.findLast(({ at }) => at < end)));
-  const totals = before.map((state, i) => state?.total ?? (start?.at === boundaries[i] ? start?.total : null) ?? null);
+  const before = boundaries.map((end, i) => (i > current + 1 ? undefined : points.findLast(({ at }) => +at < end)));
+  const totals = before.map(
+    (point, i) => point?.total ?? (dayStart?.at === boundaries[i] ? dayStart?.total : null) ?? null,
+  );
   const added = boundaries.slice(1).map((_, i) => {
     const end = totals[i + 1] ?? null;
     const from = totals.slice(0, i + 1).findLast((total) => total !== null) ?? null;
     return end === null || from === null ? null : end - from;
   });
-  const shardCounts = before.slice(1).map((state) => state?.shardCount ?? null);
+  const shardCounts = before.slice(1).map((point) => point?.shardCount ?? null);
   return { boundaries, current, added, totals, shardCounts };
 }
 
@@ -79,9 +74,12 @@ export function addedUntil({ totals }: Buckets, boundary: number): number | null
   return from === null || to === null ? null : to - from;
 }
 
-/** The bucket of the first known state, if it is in the period. */
-export function firstKnown({ states: [first] }: KnownHistory, { boundaries, current }: Buckets): number | undefined {
+/** The bucket of the first point, if it is in the period. */
+export function bucketOfFirstPoint(
+  { points: [first] }: KnownHistory,
+  { boundaries, current }: Buckets,
+): number | undefined {
   if (!first) return undefined;
-  const bucket = boundaries.findLastIndex((from) => from <= first.at);
+  const bucket = boundaries.findLastIndex((from) => from <= +first.at);
   return bucket >= 0 && bucket <= current ? bucket : undefined;
 }

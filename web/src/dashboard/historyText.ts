@@ -1,6 +1,6 @@
 /** A counter's history in words: sums and comparisons that are exact, and what is not known. */
 import { formatTotal } from "../page/format.ts";
-import { addedUntil, type Buckets, firstKnown, type KnownHistory } from "./buckets.ts";
+import { addedUntil, type Buckets, bucketOfFirstPoint, type KnownHistory } from "./buckets.ts";
 import { DAYS, dateOf, timeOf } from "./periods.ts";
 
 const NOTHING = "Nothing was published in this period, or HISTORY does not name its group.";
@@ -8,8 +8,8 @@ const BEFORE = "What was added before is not known.";
 
 /** The last week is compared up to the last full hour, because its history has hours. */
 export function describeDay(history: KnownHistory, today: Buckets, lastWeek: Buckets): string {
-  const [state] = history.states;
-  if (!state) return NOTHING;
+  const [firstPoint] = history.points;
+  if (!firstPoint) return NOTHING;
   const { boundaries, current } = today;
   const midnight = timeOf(boundaries[0] ?? 0);
   const sum = addedUntil(today, current + 1);
@@ -20,12 +20,12 @@ export function describeDay(history: KnownHistory, today: Buckets, lastWeek: Buc
     const time = timeOf(boundaries[current] ?? 0);
     sentences.push(`By ${time}: ${formatTotal(byThen)}, and ${formatTotal(weekBefore)} by then a week ago.`);
   }
-  const first = firstKnown(history, today);
+  const first = bucketOfFirstPoint(history, today);
   if (first === undefined) {
     if (weekBefore === null) sentences.push("The same day last week is not known.");
     return sentences.join(" ");
   }
-  sentences.push(beginningOf(history, `at ${timeOf(state.at)}`));
+  sentences.push(beginningOf(history, `at ${timeOf(+firstPoint.at)}`));
   if (sum === null) sentences.push(BEFORE);
   else if (first > 0)
     sentences.push(`The column at ${timeOf(boundaries[first] ?? 0)} holds all that was added since ${midnight}.`);
@@ -33,12 +33,12 @@ export function describeDay(history: KnownHistory, today: Buckets, lastWeek: Buc
 }
 
 export function describeMonth(history: KnownHistory, days: Buckets): string {
-  const [state] = history.states;
-  if (!state) return NOTHING;
+  const [firstPoint] = history.points;
+  if (!firstPoint) return NOTHING;
   const { boundaries, current, added } = days;
   const sum = added.reduce<number>((sum, one) => sum + (one ?? 0), 0);
   const highest = highestOf(added);
-  const first = firstKnown(history, days);
+  const first = bucketOfFirstPoint(history, days);
   const sentences: string[] = [];
   if (highest !== undefined) {
     const from = added.findIndex((one) => one !== null);
@@ -50,7 +50,7 @@ export function describeMonth(history: KnownHistory, days: Buckets): string {
       sentences.push(`Most on ${dateOf(boundaries[highest] ?? 0)}: ${formatTotal(most)}.`);
   }
   if (first !== undefined) {
-    sentences.push(beginningOf(history, `on ${dateOf(state.at)}`));
+    sentences.push(beginningOf(history, `on ${dateOf(+firstPoint.at)}`));
     if (added[first] === null) sentences.push(BEFORE);
   }
   return sentences.join(" ");
@@ -82,8 +82,8 @@ function highestOf(added: readonly (number | null)[]): number | undefined {
   return known.length === 0 ? undefined : added.indexOf(Math.max(...known));
 }
 
-function beginningOf({ states: [first], isProven }: KnownHistory, when: string): string {
+function beginningOf({ points: [first], hasStoredHistory }: KnownHistory, when: string): string {
   const total = formatTotal(first?.total ?? 0);
-  if (isProven) return `History begins ${when} with ${total}.`;
+  if (hasStoredHistory) return `History begins ${when} with ${total}.`;
   return `Only the total ${when} is known, ${total}. More follow if HISTORY names this group.`;
 }

@@ -1,8 +1,8 @@
 /**
  * The periods that a counter's history is shown for: the hours of a day and the last 30 days, by the clock of this device.
  *
- * The history has hours of UTC. Where the clock differs from UTC by a half hour, midnight is within such an hour, so the day
- * begins with that hour, at 23:30.
+ * The history has hours of UTC. Where local time is not whole hours from UTC, the local day begins with the UTC hour that
+ * contains midnight (in India at 23:30).
  */
 
 const HOUR_MS = 3_600_000;
@@ -13,8 +13,8 @@ export const DAYS = 30;
 /** The instants between which a period is divided, in milliseconds since the epoch: one more than it has hours or days. */
 export type Boundaries = readonly number[];
 
-/** Local time at the end of an hour of UTC tells which day the hour belongs to. */
-function inLastMinuteOfHour(at: number): Date {
+/** The last millisecond of an hour of UTC: its local day is the one that the hour belongs to. */
+function endOfUtcHour(at: number): Date {
   return new Date(hourOf(at) + HOUR_MS - 1);
 }
 
@@ -27,14 +27,14 @@ function hourOf(at: number): number {
  * has twice its length: so the hours of two days can stand beside each other.
  */
 export function hoursOfDay(now: number, daysAgo = 0): Boundaries {
-  const day = inLastMinuteOfHour(now);
+  const day = endOfUtcHour(now);
   const at = (hour: number) => new Date(day.getFullYear(), day.getMonth(), day.getDate() - daysAgo, hour);
   return Array.from({ length: 25 }, (_, hour) => hourOf(at(hour).getTime()));
 }
 
 /** Today, and the days before it. */
 export function recentDays(now: number): Boundaries {
-  const day = inLastMinuteOfHour(now);
+  const day = endOfUtcHour(now);
   const at = (n: number) => new Date(day.getFullYear(), day.getMonth(), day.getDate() - DAYS + 1 + n);
   return Array.from({ length: DAYS + 1 }, (_, n) => hourOf(at(n).getTime()));
 }
@@ -59,7 +59,7 @@ export function timeOf(at: number, isEnd = false): string {
 
 /** `"Nov 3"` */
 export function dateOf(at: number): string {
-  return inLastMinuteOfHour(at).toLocaleDateString("en", { month: "short", day: "numeric" });
+  return endOfUtcHour(at).toLocaleDateString("en", { month: "short", day: "numeric" });
 }
 
 /** Whether an instant is midnight in a time zone; `false` for one that this browser does not know. */

@@ -1,4 +1,4 @@
-/** What can be seen of a page: contrast as WCAG computes it, from styles or from a screenshot. */
+/** Contrast, as WCAG computes it, of what can be seen of a page: from its styles, or from a screenshot. */
 import type { Locator } from "playwright-core";
 
 export interface Contrasts {
@@ -7,30 +7,37 @@ export interface Contrasts {
   readonly border: number | undefined;
 }
 
+type Pixel = readonly number[];
+
+/** The contrast of two opaque colours, of which the first three numbers are red, green and blue up to 255. */
+function contrast(one: Pixel, other: Pixel): number {
+  const [dark, light] = [luminance(one), luminance(other)].sort((a, b) => a - b) as [number, number];
+  return (light + 0.05) / (dark + 0.05);
+}
+
+function luminance(pixel: Pixel): number {
+  const [red, green, blue] = pixel.map((value) => {
+    const part = value / 255;
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  }) as [number, number, number];
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
 /** The contrast of a control's text and border with what is behind them, as they are styled now. */
-export function contrastsOf(control: Locator): Promise<Contrasts> {
-  return control.evaluate((element) => {
+export async function styledContrasts(control: Locator): Promise<Contrasts> {
+  const { text, border } = await control.evaluate((element) => {
     const canvas = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
     if (!canvas) throw new Error("no canvas");
-    /** The luminance of colours that are painted over each other. */
-    const luminance = (colours: readonly string[]) => {
+    /** What is seen of colours that are painted over each other. */
+    const painted = (colours: readonly string[]) => {
       for (const colour of colours) {
         canvas.fillStyle = colour;
         canvas.fillRect(0, 0, 1, 1);
       }
-      const [red, green, blue] = [...canvas.getImageData(0, 0, 1, 1).data].map((value) => {
-        const part = value / 255;
-        return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
-      }) as [number, number, number];
-      return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+      return [...canvas.getImageData(0, 0, 1, 1).data];
     };
-    const contrast = (behind: readonly string[], colour: string) => {
-      const [dark, light] = [luminance(behind), luminance([...behind, colour])].sort((a, b) => a - b) as [
-        number,
-        number,
-      ];
-      return (light + 0.05) / (dark + 0.05);
-    };
+    const pair = (behind: readonly string[], colour: string) =>
+      [painted(behind), painted([...behind, colour])] as const;
     const text = element.querySelector("span") ?? element;
     const behind: string[] = [];
     for (let one: Element | null = text; one; one = one.parentElement) {
@@ -40,11 +47,9 @@ export function contrastsOf(control: Locator): Promise<Contrasts> {
     }
     const { color, borderTopWidth, borderTopColor } = getComputedStyle(text);
     const hasBorder = borderTopWidth !== "0px" && !element.matches(":disabled, [aria-disabled=true]");
-    return {
-      text: contrast(behind, color),
-      border: hasBorder ? contrast(behind.slice(0, -1), borderTopColor) : undefined,
-    };
+    return { text: pair(behind, color), border: hasBorder ? pair(behind.slice(0, -1), borderTopColor) : undefined };
   });
+  return { text: contrast(...text), border: border && contrast(...border) };
 }
 
 /**
@@ -52,38 +57,33 @@ export function contrastsOf(control: Locator): Promise<Contrasts> {
  *
  * @param place  where: 0 at its left edge, 1 at its right edge
  */
-export async function drawnAt(element: Locator, place: number): Promise<number> {
+export async function drawnContrast(element: Locator, place: number): Promise<number> {
   const picture = (await element.screenshot({ animations: "disabled" })).toString("base64");
   const background = await element.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
   // The page's policy allows no pictures of a test.
   const blank = await element.page().context().newPage();
   try {
-    return await blank.evaluate(
+    const { behind, drawn } = await blank.evaluate(
       async ({ picture, background, place }) => {
         const bitmap = await createImageBitmap(await (await fetch(`data:image/png;base64,${picture}`)).blob());
         const canvas = new OffscreenCanvas(bitmap.width, bitmap.height).getContext("2d");
         if (!canvas) throw new Error("no canvas");
-        const luminances = (x: number, width: number) => {
+        /** Each colour once. */
+        const colours = (x: number, width: number) => {
           const { data } = canvas.getImageData(x, 0, width, bitmap.height);
-          return Array.from({ length: data.length / 4 }, (_, pixel) => {
-            const [red, green, blue] = [0, 1, 2].map((channel) => {
-              const part = (data[4 * pixel + channel] as number) / 255;
-              return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
-            }) as [number, number, number];
-            return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
-          });
+          const all = Array.from({ length: data.length / 4 }, (_, n) => [...data.subarray(4 * n, 4 * n + 3)]);
+          return [...new Map(all.map((colour) => [colour.join(), colour])).values()];
         };
         canvas.fillStyle = background;
-        canvas.fillRect(0, 0, 1, 1);
-        const [behind] = luminances(0, 1) as [number];
+        canvas.fillRect(0, 0, bitmap.width, bitmap.height);
+        const [behind] = colours(0, 1) as [number[]];
         canvas.drawImage(bitmap, 0, 0);
         const width = 8;
-        const drawn = luminances(Math.round(place * (bitmap.width - width)), width);
-        const contrast = (one: number) => (Math.max(one, behind) + 0.05) / (Math.min(one, behind) + 0.05);
-        return Math.max(...drawn.map(contrast));
+        return { behind, drawn: colours(Math.round(place * (bitmap.width - width)), width) };
       },
       { picture, background, place },
     );
+    return Math.max(...drawn.map((colour) => contrast(colour, behind)));
   } finally {
     await blank.close();
   }
