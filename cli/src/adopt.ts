@@ -17,9 +17,9 @@ import { escapeControls } from "./escape.ts";
 import { forEachItem, type Run, succeeded, throwIfIncomplete } from "./forEachItem.ts";
 import { formatDollars, formatNumber, pluralize } from "./format.ts";
 import { interruptible } from "./interruptible.ts";
-import { paint, print, printJson, printStatus } from "./output.ts";
+import { paint, print, printJson, printStatus, printText } from "./output.ts";
 import { idsAfter } from "./selection.ts";
-import { bulletList, paragraph } from "./table.ts";
+import { bulletList } from "./table.ts";
 
 export interface AdoptOptions {
   readonly dryRun?: boolean;
@@ -132,14 +132,14 @@ function printRun(run: Run<AdoptionResult>, how: { dryRun: boolean; end: boolean
     const published = pluralize(plans.filter(({ publishes }) => publishes).length, "total");
     const total = formatNumber(counted((plan) => plan.total));
     const shards = `${pluralize(completed, "shard")} ${would}completed, ${created} created`;
-    print(paragraph(`${shards}, and ${published} published: ${total} in all.`));
+    printText(`${shards}, and ${published} published: ${total} in all.`);
   }
   const more = left.length > LISTED ? [`${left.length - LISTED} more`] : [];
   if (left.length > 0) print(`\n${bulletList("left alone", [...left.slice(0, LISTED), ...more])}`);
   const writes = results.reduce((all, one) => all + one.writes, 0);
   print(paint("dim", `${pluralize(writes, "write")}.`));
   if (how.isPublished === false)
-    print(
-      `\n${paragraph(`${paint("yellow", "!")} The functions have not published the last counter. Set ADOPTED=yes and deploy the functions.`)}`,
+    printText(
+      `\n${paint("yellow", "!")} The functions have not published the last counter. Set ADOPTED=yes and deploy the functions.`,
     );
 }

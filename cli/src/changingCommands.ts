@@ -6,17 +6,22 @@ import { parseAmount, parseInterval, parseNumber } from "./optionValues.ts";
 
 const collect = (value: string, before: readonly string[] = []) => [...before, value];
 
-export function defineChanging(program: Command): void {
-  program
-    .command("reconcile")
+/** Adds the argument and the options that `parseSelection` takes. */
+function withSelection(command: Command, group = "all counters of a group"): Command {
+  return command
+    .argument("[ids...]", "the counters")
+    .option("--group <group>", group)
+    .option("--ungrouped", "all counters whose ids have no colon")
+    .option("--after <id>", "resume after this counter");
+}
+
+export function defineChangingCommands(program: Command): void {
+  withSelection(program.command("reconcile"))
     .summary("compare counters with their source of truth, and correct them")
     .description(
       "Compares counters with their source of truth at one instant, and corrects those that have drifted. " +
         "Without a source option, each counter is compared with its stored source.",
     )
-    .argument("[ids...]", "the counters")
-    .option("--group <group>", "all counters of a group")
-    .option("--ungrouped", "all counters whose ids have no colon")
     .option("--dry-run", "compare only; change nothing")
     .option("--entries", "source: the counter's own entries")
     .option("--from <path>", "source: the documents of a collection; {id} and {name} become the counter's id and name")
@@ -26,7 +31,6 @@ export function defineChanging(program: Command): void {
     .option("--keep", "store the source for the next time")
     .option("--every <duration>", "with --keep: the functions reconcile this often, such as 24h", parseInterval)
     .option("--alarm-beyond <n>", "with --keep: the functions alarm about a larger drift", parseAmount)
-    .option("--after <id>", "resume after this counter")
     .action(onDatabase(async () => (await import("./reconcile.ts")).reconcile))
     .addHelpText(
       "after",
@@ -58,60 +62,40 @@ export function defineChanging(program: Command): void {
       examples("reset visits:today 0", "reset views:home --visitors", "reset --yes balance:alice -- -5"),
     );
 
-  program
-    .command("fold")
+  withSelection(program.command("fold"))
     .summary("fold surplus shards now")
     .description(
       "Moves surplus shards into the base shard now, instead of after the cool-down. Totals do not change; reading the " +
         "counters gets cheaper.",
     )
-    .argument("[ids...]", "the counters")
-    .option("--group <group>", "all counters of a group")
-    .option("--ungrouped", "all counters whose ids have no colon")
     .option("--quiet-for <seconds>", "only shards without a write for this long", parseAmount, 600)
-    .option("--after <id>", "resume after this counter")
     .action(onDatabase(async () => (await import("./fold.ts")).fold))
     .addHelpText("after", examples("fold views:home", "fold --group views --quiet-for 3600"));
 
-  program
-    .command("publish")
+  withSelection(program.command("publish"))
     .summary("publish counters again, and write their mirrors")
     .description(
       "Has the functions publish counters again. Then a field that MIRRORS names shows the total again, if its document was made " +
         "later, or written by hand.",
     )
-    .argument("[ids...]", "the counters")
-    .option("--group <group>", "all counters of a group")
-    .option("--ungrouped", "all counters whose ids have no colon")
-    .option("--after <id>", "resume after this counter")
     .action(onDatabase(async () => (await import("./publish.ts")).publish))
     .addHelpText("after", examples("publish likes:post42", "publish --group likes"));
 
-  program
-    .command("exchange")
+  withSelection(program.command("exchange"))
     .summary("push counters to the other regions now")
     .description(
       "Brings counters to the other regions now, whether they have changed or not: for a region that was added, or restored " +
         "from a backup.",
     )
-    .argument("[ids...]", "the counters")
     .requiredOption("--regions <list>", "as the parameter REGIONS: us=(default), eu=tally-eu; one has --database")
-    .option("--group <group>", "all counters of a group")
-    .option("--ungrouped", "all counters whose ids have no colon")
-    .option("--after <id>", "resume after this counter")
     .action(onDatabase(async () => (await import("./exchange.ts")).exchange))
     .addHelpText("after", examples('exchange --group views --regions "us=(default), eu=tally-eu"'));
 
-  program
-    .command("delete")
+  withSelection(program.command("delete"), "all counters of a group that have a published total")
     .summary("delete counters and everything below them")
     .description(
       "Deletes counters with their shards, entries and everything else below them, except receipts, which expire by themselves. Stop all writers first.",
     )
-    .argument("[ids...]", "the counters")
-    .option("--group <group>", "all counters of a group that have a published total")
-    .option("--ungrouped", "all counters whose ids have no colon")
-    .option("--after <id>", "resume after this counter")
     .action(onDatabase(async () => (await import("./delete.ts")).deleteCounters))
     .addHelpText(
       "after",

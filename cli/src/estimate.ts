@@ -17,9 +17,9 @@ import { CommandError, WRONG_USAGE } from "./commandError.ts";
 import { formatRate, notIncluded, unknownPrices } from "./estimateAssumptions.ts";
 import { type EstimateOptions, type EstimateSubject, parseSubject } from "./estimateOptions.ts";
 import { formatDollars, formatNumber, formatWhole } from "./format.ts";
-import { paint, print, printJson } from "./output.ts";
+import { paint, print, printJson, printText } from "./output.ts";
 import { PAGES } from "./setup/packaged.ts";
-import { bulletList, paragraph, table } from "./table.ts";
+import { bulletList, table } from "./table.ts";
 
 export async function estimate(options: EstimateOptions): Promise<void> {
   const subject = parseSubject(options);
@@ -85,7 +85,7 @@ function printCosts(location: string, costs: MonthlyCosts, bill: Bill): void {
   print(table([...rows, ...added], ["left", "right", "right"], ["", "per month", `US$ in ${location}`]));
   if (costs.increments > 0) {
     const price = formatDollars(perMillion(costs));
-    print(`\n${paragraph(`${price} per million increments, without CPU and memory and without the free quota.`)}`);
+    printText(`\n${price} per million increments, without CPU and memory and without the free quota.`);
   }
 }
 
@@ -100,6 +100,6 @@ function printComparison(compared: Comparison, costs: MonthlyCosts): void {
   ]);
   const head = ["a month, as billed", ...editions, ""];
   print(`\n${table(rows, ["left", ...editions.map(() => "right" as const), "left"], head)}`);
-  if (!compared.enterprise) print(paragraph(`Enterprise: ${unknownPrices("nam5")}.`));
+  if (!compared.enterprise) printText(`Enterprise: ${unknownPrices("nam5")}.`);
   print(`What is assumed of the alternatives:\n${PAGES}/costs.md#what-is-assumed-of-the-others`);
 }

@@ -58,7 +58,7 @@ function partsOfDay({ dayParts }: MonthlyCosts): string[] {
   return [
     ...dayParts.map(({ hours, rate, direct, shards, interval }) => {
       const totals = rate === 0 ? "no total" : `a total every ${formatNumber(interval / 1_000)} s at most`;
-      return `${formatNumber(hours)} ${hours === 1 ? "hour" : "hours"} a day: ${formatRate(rate)} increments/s per counter, ${directPart(direct, rate)}${pluralize(shards, "shard")}, ${totals}.`;
+      return `${pluralize(hours, "hour")} a day: ${formatRate(rate)} increments/s per counter, ${directPart(direct, rate)}${pluralize(shards, "shard")}, ${totals}.`;
     }),
     ...(dayParts.some(({ direct }) => direct > 0)
       ? ["Apps increment, and the counters have no windows, history or mirrors; else pass --no-direct."]

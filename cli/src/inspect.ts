@@ -27,8 +27,8 @@ import {
 import { type DatabaseTarget, describeTarget } from "./databaseTarget.ts";
 import { escapeControls } from "./escape.ts";
 import { formatDuration, formatNumber, formatSigned, pluralize } from "./format.ts";
-import { paint, print, printJson } from "./output.ts";
-import { type Cell, paragraph, table } from "./table.ts";
+import { paint, print, printJson, printText } from "./output.ts";
+import { type Cell, table } from "./table.ts";
 import { clamp, columnsOf } from "./wrap.ts";
 
 /** Columns of the id of a malformed shard. */
@@ -113,9 +113,8 @@ function directOf(counter: FirebaseFirestore.DocumentSnapshot): DirectReport | n
 
 function printReport(report: CounterReport, target: DatabaseTarget): void {
   const { id, shards, warnings, reads, exact } = report;
-  print(
-    `${paint("bold", clamp(escapeControls(id), columnsOf(process.stdout)))}\n${paint("dim", paragraph(describeTarget(target)))}\n`,
-  );
+  print(paint("bold", clamp(escapeControls(id), columnsOf(process.stdout))));
+  printText(`${paint("dim", describeTarget(target))}\n`);
   print(table(rowsOf(report), ["left", "right", "left"]));
   if (shards.busiest.length > 1) {
     const rows = shards.busiest.map(({ id, count, writes, lastWrite }) => [
@@ -126,8 +125,7 @@ function printReport(report: CounterReport, target: DatabaseTarget): void {
     ]);
     print(`\n${table(rows, ["id", "right", "right", "right"], ["busiest shards", "count", "writes", "last write"])}`);
   }
-  if (warnings.length > 0)
-    print(`\n${warnings.map((warning) => paint("yellow", paragraph(`! ${warning}`))).join("\n")}`);
+  if (warnings.length > 0) printText(`\n${warnings.map((warning) => paint("yellow", `! ${warning}`)).join("\n")}`);
   print(`\n${paint("dim", `Cost: ${pluralize(reads, "read")}.`)}`);
 }
 

@@ -1,4 +1,4 @@
-/** Text at the end of a terminal's output that is rewritten in place. The cursor stays behind it, so an end at any time leaves it readable. */
+/** Text at the end of a terminal's output that is rewritten in place. The cursor stays after the text, so the text survives Ctrl-C. */
 import { clearScreenDown, cursorTo, moveCursor } from "node:readline";
 
 export interface LiveText {

@@ -17,9 +17,9 @@ import { forEachItem, type Run, succeeded, throwIfIncomplete } from "./forEachIt
 import { formatDollars, formatNumber, formatWhole, pluralize } from "./format.ts";
 import { interruptible } from "./interruptible.ts";
 import { documentsToMove, type LeftAlone, survey } from "./legacyDocuments.ts";
-import { paint, print, printJson, printStatus } from "./output.ts";
+import { paint, print, printJson, printStatus, printText } from "./output.ts";
 import { rollBack } from "./rollBack.ts";
-import { bulletList, paragraph, table } from "./table.ts";
+import { bulletList, table } from "./table.ts";
 
 export interface MigrateOptions {
   readonly map?: readonly string[];
@@ -157,11 +157,11 @@ function printSurvey({ target }: CommandContext, found: Survey): void {
   const head = ["field", "counters", "documents", "with a number", "sum"];
   print(table(rows, ["id", "id", "right", "right", "right"], head));
   print("What the counters have already is not moved again.");
-  print(paragraph(`${pluralize(found.legacyShards, "document")} in _counter_shards_, not added to the fields yet.`));
+  printText(`${pluralize(found.legacyShards, "document")} in _counter_shards_, not added to the fields yet.`);
   for (const { field } of found.maps.filter(({ documents }) => documents === 0)) {
-    print(paragraph(`${paint("yellow", "!")} There is no document of ${escapeControls(field)}: check the path.`));
+    printText(`${paint("yellow", "!")} There is no document of ${escapeControls(field)}: check the path.`);
   }
-  print(paint("dim", paragraph(`Cost: ${describeCost(found)}.`)));
+  printText(paint("dim", `Cost: ${describeCost(found)}.`));
 }
 
 function printMoved(
@@ -172,7 +172,7 @@ function printMoved(
 ): void {
   const { documents, counters, total, shards } = summaryOf(run);
   const from = `${pluralize(documents, "document")}, with ${pluralize(shards, "document")} of _counter_shards_`;
-  print(paragraph(`${formatNumber(total)} moved to ${pluralize(counters, "counter")}, from ${from}.`));
+  printText(`${formatNumber(total)} moved to ${pluralize(counters, "counter")}, from ${from}.`);
   const unlisted = leftAlone.documents.length - LISTED + leftAlone.moreDocuments;
   const left = [
     ...leftAlone.documents
@@ -188,6 +188,6 @@ function printMoved(
   if (isPublished === false) {
     const bridge = mirrors.map(({ counters: ids, document, field }) => `${ids}=${document}.${field.join(".")}`);
     const advice = "The functions have not published the last of them. Deploy them with this parameter:";
-    print(`\n${paragraph(`${paint("yellow", "!")} ${advice}`)}\n  BRIDGE=${bridge.join(",")}`);
+    printText(`\n${paint("yellow", "!")} ${advice}\n  BRIDGE=${bridge.join(",")}`);
   }
 }

@@ -27,6 +27,11 @@ export function printJsonLine(result: unknown): void {
   print(escapeJson(JSON.stringify(result)));
 }
 
+/** Prints text of a result, wrapped. */
+export function printText(text: string): void {
+  print(wrapMessage(text, columnsOf(process.stdout)));
+}
+
 /** Prints a message: wrapped at a terminal, on one line in a log. */
 export function printStatus(text: string): void {
   const { stderr } = process;

@@ -1,12 +1,12 @@
 /** Defines the command line: its own options, its help, and all commands. */
 import type { Command, Option } from "commander";
 import manifest from "../../client/package.json" with { type: "json" };
-import { defineChanging } from "./changingCommands.ts";
+import { defineChangingCommands } from "./changingCommands.ts";
 import { defineEstimate } from "./estimateCommand.ts";
 import { HELP_LAYOUT } from "./helpLayout.ts";
 import { parseAddress } from "./optionValues.ts";
 import { printStatus } from "./output.ts";
-import { defineReading } from "./readingCommands.ts";
+import { defineReadingCommands } from "./readingCommands.ts";
 import { defineSetup } from "./setup/commands.ts";
 import { columnsOf, wrapMessage } from "./wrap.ts";
 
@@ -57,8 +57,8 @@ export function defineProgram(program: Command): Command {
     .addHelpText("after", () => wrapMessage(`\n${CREDENTIALS}\n\n${EXIT_CODES}`, columnsOf(process.stdout)));
 
   defineSetup(program);
-  defineReading(program);
-  defineChanging(program);
+  defineReadingCommands(program);
+  defineChangingCommands(program);
   defineEstimate(program);
   return program;
 }

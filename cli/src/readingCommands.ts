@@ -5,7 +5,7 @@ import { examples } from "./examples.ts";
 import { onDatabase } from "./onDatabase.ts";
 import { parseCount } from "./optionValues.ts";
 
-export function defineReading(program: Command): void {
+export function defineReadingCommands(program: Command): void {
   program
     .command("inspect")
     .summary("one counter: its total, the exact sum, its shards")

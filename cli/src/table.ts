@@ -5,7 +5,7 @@
 import Table from "cli-table3";
 import stringWidth from "string-width";
 import { paint } from "./output.ts";
-import { clamp, columnsOf, type LongWords, wrap } from "./wrap.ts";
+import { clamp, columnsOf, wrap } from "./wrap.ts";
 
 /** A title and a line for each item, wrapped. */
 export function bulletList(title: string, items: readonly string[]): string {
@@ -16,19 +16,12 @@ export function bulletList(title: string, items: readonly string[]): string {
   ].join("\n");
 }
 
-/** Text wrapped, each line indented. */
-export function paragraph(text: string, indent = 0, longWords?: LongWords): string {
-  return wrap(text, columnsOf(process.stdout) - indent, longWords)
-    .map((line) => " ".repeat(indent) + line)
-    .join("\n");
-}
-
 export type Cell = string | number;
 
 /** `left`: text. `right`: a number. `id`: text without styles, which is clamped. */
 export type Column = "left" | "right" | "id";
 
-/** No column is narrower than its longest word, unless that has more columns than these. */
+/** A column keeps at least its longest word, up to this many characters. */
 const NARROWEST = { id: 12, left: 24 };
 
 const GAP = 2;

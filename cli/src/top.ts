@@ -4,8 +4,8 @@ import type { CommandContext } from "./commandContext.ts";
 import { describeTarget } from "./databaseTarget.ts";
 import { escapeControls } from "./escape.ts";
 import { formatDuration, formatNumber } from "./format.ts";
-import { paint, print, printJson } from "./output.ts";
-import { paragraph, table } from "./table.ts";
+import { paint, print, printJson, printText } from "./output.ts";
+import { table } from "./table.ts";
 
 export interface TopCommandOptions {
   readonly orderBy: "total" | "rate";
@@ -35,11 +35,11 @@ export async function top(
       })),
     });
   }
-  print(paint("dim", paragraph(describeTarget(target))));
+  printText(paint("dim", describeTarget(target)));
   if (counters.length === 0) {
     const has = window ? `has counted ${nameOf(window)}` : "has a total";
     const why = window ? " Only the groups of the parameter WINDOWS have that." : "";
-    return print(paragraph(`No counter of the group "${escapeControls(group)}" ${has}.${why}`));
+    return printText(`No counter of the group "${escapeControls(group)}" ${has}.${why}`);
   }
   const now = Date.now();
   const ranked = window ?? orderBy;

@@ -2,7 +2,7 @@
  * `watch`: the total of one counter, live, until Ctrl-C. On a terminal one line that is rewritten; else a line for each change.
  *
  * A listener of the server SDK reconnects by itself and does not say that it is disconnected. So after a while without a change, one read
- * tells whether Firestore answers. Cost: 1 read, 1 per change, and 1 per half a minute without one.
+ * tells whether Firestore answers. Cost: 1 read, 1 per change, and 1 per 30 s without one.
  */
 import { once } from "node:events";
 import { counterDoc } from "../../admin/src/internal.ts";
@@ -13,9 +13,8 @@ import { describeTarget } from "./databaseTarget.ts";
 import { escapeControls } from "./escape.ts";
 import { pluralize } from "./format.ts";
 import { type LiveText, liveText } from "./liveText.ts";
-import { paint, print, printJsonLine, printStatus } from "./output.ts";
-import { paragraph } from "./table.ts";
-import { describeProblem, isSilent, type Problem, partsOf, problemOf, toJson, type Watched } from "./watched.ts";
+import { paint, print, printJsonLine, printStatus, printText } from "./output.ts";
+import { describeProblem, isSilent, type Problem, partsOf, problemOf, toJson, type WatchedCounter } from "./watched.ts";
 import { clamp, columnsOf, fill, wrap } from "./wrap.ts";
 
 const REFRESH_MS = 1_000;
@@ -25,23 +24,24 @@ const TIMEOUT_MS = 10_000;
 
 export async function watch({ ref, target, json }: CommandContext, _: unknown, id: string): Promise<void> {
   const document = counterDoc(ref(id));
-  if (!json) print(paint("dim", paragraph(describeTarget(target))));
+  if (!json) printText(paint("dim", describeTarget(target)));
   const text = !json && process.stdout.isTTY ? liveText(process.stdout) : undefined;
   const show = text
     ? showIn(text, id)
     : changesOnly((...state) => (json ? printJsonLine(toJson(id, ...state)) : print(lineOf(id, ...state))));
 
   const interrupted = once(process, "SIGINT");
-  let watched: Watched | null = null;
+  let watched: WatchedCounter | null = null;
   let answeredAt = Date.now();
   let askedAt: number | null = answeredAt;
   let isAsking = false;
   let reads = 0;
-  // By how much the server's clock is ahead: the functions' times are the server's. A delay makes it seem less.
-  let ahead = Number.NEGATIVE_INFINITY;
+  // By how much the server's clock is ahead: the functions' times are the server's. Network delay only lowers an
+  // estimate, so the largest is kept.
+  let serverLeadMillis = Number.NEGATIVE_INFINITY;
 
   const update = (isNew: boolean) => {
-    const now = Date.now() + (Number.isFinite(ahead) ? ahead : 0);
+    const now = Date.now() + (Number.isFinite(serverLeadMillis) ? serverLeadMillis : 0);
     const waited = askedAt === null ? 0 : Date.now() - askedAt;
     show(isNew, watched, problemOf(watched, waited, now), now);
   };
@@ -64,7 +64,7 @@ export async function watch({ ref, target, json }: CommandContext, _: unknown, i
   const failed = new Promise<never>((_, reject) => {
     stop = document.onSnapshot((snapshot) => {
       onAnswer();
-      ahead = Math.max(ahead, snapshot.readTime.toMillis() - answeredAt);
+      serverLeadMillis = Math.max(serverLeadMillis, snapshot.readTime.toMillis() - answeredAt);
       watched = watchedOf(snapshot);
       update(true);
     }, reject);
@@ -81,7 +81,7 @@ export async function watch({ ref, target, json }: CommandContext, _: unknown, i
   printStatus(paint("dim", `Cost: ${pluralize(reads, "read")}.`, process.stderr));
 }
 
-function watchedOf(document: FirebaseFirestore.DocumentSnapshot): Watched {
+function watchedOf(document: FirebaseFirestore.DocumentSnapshot): WatchedCounter {
   const { total, globalTotal, rate, shardCount, asOf } = toSnapshot<FirebaseFirestore.Timestamp>(document, false, 0);
   const hasRegions = document.get("globalTotal") !== undefined;
   const windows: CounterWindows<FirebaseFirestore.Timestamp> | undefined = document.get(
@@ -101,7 +101,7 @@ function watchedOf(document: FirebaseFirestore.DocumentSnapshot): Watched {
 }
 
 /** What is known at an instant. */
-type State = [watched: Watched | null, problem: Problem | null, now: number];
+type State = [watched: WatchedCounter | null, problem: Problem | null, now: number];
 
 type Show = (isNew: boolean, ...state: State) => void;
 
@@ -126,7 +126,7 @@ function changesOnly(printOne: (...state: State) => void): Show {
   };
 }
 
-function lineOf(id: string, watched: Watched | null, problem: Problem | null, now: number): string {
+function lineOf(id: string, watched: WatchedCounter | null, problem: Problem | null, now: number): string {
   const parts = [...partsOf(watched, now), ...(problem ? [describeProblem(problem)] : [])];
   return `${escapeControls(id)}  ${parts.join(" · ")}`;
 }

@@ -2,13 +2,13 @@
  * What `watch` says of a counter at an instant: its total, how old that is, and whether something is wrong. Pure.
  *
  * A total is late if the functions have scheduled a measurement and have not made it. Its age tells nothing: no write, no publish. While
- * clients may write the counter document (`open`), the total in it is theirs, and needs no function.
+ * clients may write the counter document (`open`), the total in it is theirs, and no measurement is scheduled.
  */
 import { type CounterWindows, windowTotals } from "../../core/src/index.ts";
 import { formatDuration, formatNumber, pluralize } from "./format.ts";
 
 /** The counter document. Times are milliseconds since the epoch. */
-export interface Watched {
+export interface WatchedCounter {
   /** `null` without a total. */
   readonly total: number | null;
   /** `null` without other regions. */
@@ -40,9 +40,9 @@ const UNANSWERED_MS = 5_000;
 const SILENCE_MS = 30_000;
 
 /** @param waited  for how long an answer is awaited */
-export function problemOf(watched: Watched | null, waited: number, now: number): Problem | null {
+export function problemOf(watched: WatchedCounter | null, waited: number, now: number): Problem | null {
   if (waited > UNANSWERED_MS) return { kind: "unanswered", millis: waited };
-  if (!watched || watched.isOpen || watched.nextPollAt === null) return null;
+  if (!watched || watched.nextPollAt === null) return null;
   const millis = now - watched.nextPollAt;
   return millis > OVERDUE_MS ? { kind: "overdue", millis } : null;
 }
@@ -54,12 +54,12 @@ export function isSilent(millis: number): boolean {
 /** What is wrong, and what to do. */
 export function describeProblem({ kind, millis }: Problem): string {
   return kind === "overdue"
-    ? `a measurement is ${formatDuration(millis)} overdue; run \`npx firestore-tally doctor\``
+    ? `a measurement is overdue by ${formatDuration(millis)}; run \`npx firestore-tally doctor\``
     : `no answer from Firestore for ${formatDuration(millis)}; check the connection`;
 }
 
 /** The parts of the line, the total first. */
-export function partsOf(watched: Watched | null, now: number): string[] {
+export function partsOf(watched: WatchedCounter | null, now: number): string[] {
   if (!watched) return ["waiting for Firestore"];
   const { total, globalTotal, windows, rate, shardCount, isOpen, asOf, changedAt } = watched;
   if (total === null) return ["no total yet; waiting for the first increment"];
@@ -74,7 +74,7 @@ export function partsOf(watched: Watched | null, now: number): string[] {
 }
 
 /** A line of `--json`. */
-export function toJson(id: string, watched: Watched | null, problem: Problem | null, now: number): object {
+export function toJson(id: string, watched: WatchedCounter | null, problem: Problem | null, now: number): object {
   const iso = (millis: number | null = null) => (millis === null ? null : new Date(millis).toISOString());
   return {
     at: iso(now),
@@ -82,9 +82,9 @@ export function toJson(id: string, watched: Watched | null, problem: Problem | n
     total: watched?.total ?? null,
     globalTotal: watched?.globalTotal ?? null,
     windows: watched?.windows ? windowTotals(watched.windows, now) : null,
-    rate: watched?.rate ?? 0,
-    shardCount: watched?.shardCount ?? 1,
-    open: watched?.isOpen ?? false,
+    rate: watched?.rate ?? null,
+    shardCount: watched?.shardCount ?? null,
+    open: watched?.isOpen ?? null,
     asOf: iso(watched?.asOf),
     nextPollAt: iso(watched?.nextPollAt),
     problem: problem?.kind ?? null,

@@ -10,7 +10,7 @@ const DEFAULT_COLUMNS = 80;
 /** Longer lines are hard to read. */
 const MOST_COLUMNS = 100;
 
-/** Of no use without its middle. */
+/** A shortened link does not work. */
 const LINK = /^\W*https?:/;
 
 /** A word that is longer than a line: it stands alone, or loses its middle, if it is no link. */
@@ -26,7 +26,7 @@ export function wrap(text: string, width: number, longWords: LongWords = "whole"
   return fill(longWords === "whole" ? wordsOf(text) : fittingWords(text, width), width);
 }
 
-/** As many parts on each line as it takes. */
+/** As many parts on each line as fit. */
 export function fill(parts: readonly string[], width: number, separator = " "): string[] {
   const lines: string[] = [];
   for (const part of parts) {

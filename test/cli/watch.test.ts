@@ -27,7 +27,7 @@ describe("without a terminal", () => {
     expect(stdout.split("\n")).toHaveLength(5);
   });
 
-  test("--json prints a document a line, and says that a measurement is overdue, but not of an open counter", async () => {
+  test("--json prints a document a line, and says that a measurement is overdue, and that the counter is open", async () => {
     await make("likes:a", [5, 4]);
     const command = start("watch", "likes:a", "--json");
     const lines = () =>
@@ -39,7 +39,7 @@ describe("without a terminal", () => {
     await until(() => command.printed() !== "", "the first line");
     await db.doc("counters/likes:a").update({ nextPollAt: ago(24) });
     await until(() => lines().length === 2, "the overdue measurement");
-    await db.doc("counters/likes:a").update({ "direct.open": true, asOf: ago(9_000) });
+    await db.doc("counters/likes:a").update({ "direct.open": true, asOf: ago(9_000), nextPollAt: null });
     await until(() => lines().length === 3, "the open counter");
     const known = { id: "likes:a", total: 9, shardCount: 2 };
     expect(lines()).toMatchObject([
@@ -93,7 +93,7 @@ test.skipIf(process.platform !== "linux")(
     await until(() => terminal.printed().includes("likes:a  9 · 0 today"), "the total");
     await db.doc("counters/likes:a").update({ total: 10, nextPollAt: ago(24) });
     const lines =
-      /likes:a {2}10 · 0 today · 0 writes\/s · 2 shards\r\n\d.* ago\r\n! a measurement is 2\d s overdue; run\r\n`npx firestore-tally doctor`/;
+      /likes:a {2}10 · 0 today · 0 writes\/s · 2 shards\r\n\d.* ago\r\n! a measurement is overdue by 2\d s; run\r\n`npx firestore-tally doctor`/;
     await until(() => lines.test(terminal.printed()), "the overdue measurement");
     terminal.process.stdin?.write("\u0003");
     const { exitCode, stdout } = await terminal.ended;

@@ -7,15 +7,17 @@ afterEach(() => void vi.restoreAllMocks());
 
 const DIM = "\u001b[2m";
 
-test("a remedy is as bright as its problem, and whole; a long id in a problem is not", () => {
-  let printed = "";
-  const write = (text: string) => {
-    printed += text;
+const command = `\`npx firestore-tally publish likes:${"b".repeat(40)}\``;
+
+/** What a terminal of 50 columns with colours shows. */
+function printed(): string {
+  let text = "";
+  const write = (part: string) => {
+    text += part;
     return true;
   };
   const terminal = { isTTY: true, columns: 50, hasColors: () => true, write };
   vi.spyOn(process, "stdout", "get").mockReturnValue(terminal as unknown as typeof process.stdout);
-  const command = `\`npx firestore-tally publish likes:${"b".repeat(40)}\``;
   printReport(
     healthyFacts(),
     [
@@ -24,9 +26,22 @@ test("a remedy is as bright as its problem, and whole; a long id in a problem is
     ],
     [],
   );
-  expect(printed).toMatch(/\n {2}likes:a+…a+zz\n {2}has writes that are not published\.\n {2}→ run\n/);
-  expect(printed).toContain(`\n  ${command}.\n`);
-  // A full stop would be taken for a part of the address.
-  expect(printed).toContain("\n  → read https://example.com/a.md\n");
-  expect(printed.slice(printed.indexOf("counter-stuck"), printed.indexOf("→ read"))).not.toContain(DIM);
+  return text;
+}
+
+test("problems and remedies are not dimmed", () => {
+  const text = printed();
+  expect(text.slice(text.indexOf("counter-stuck"), text.indexOf(`${DIM}Looked at:`))).not.toContain(DIM);
+});
+
+test("a command is not cut", () => {
+  expect(printed()).toContain(`\n  → run\n  ${command}.\n`);
+});
+
+test("a long id is shortened", () => {
+  expect(printed()).toMatch(/\n {2}likes:a+…a+zz\n {2}has writes that are not published\.\n/);
+});
+
+test("a link ends without a full stop, which would be taken for a part of the address", () => {
+  expect(printed()).toContain("\n  → read https://example.com/a.md\n");
 });

@@ -2,19 +2,20 @@
 import { describeTarget } from "../databaseTarget.ts";
 import { escapeControls } from "../escape.ts";
 import { pluralize } from "../format.ts";
-import { paint, print } from "../output.ts";
-import { bulletList, paragraph } from "../table.ts";
+import { paint, print, printText } from "../output.ts";
+import { bulletList } from "../table.ts";
+import { columnsOf, type LongWords, wrap } from "../wrap.ts";
 import { type ProjectFacts, seen } from "./facts.ts";
 import type { Finding } from "./finding.ts";
 import type { Unseen } from "./unseen.ts";
 
 export function printReport(facts: ProjectFacts, findings: readonly Finding[], unseen: readonly Unseen[]): void {
-  print(`${paint("dim", paragraph(describeTarget(facts.target)))}\n`);
+  printText(`${paint("dim", describeTarget(facts.target))}\n`);
   for (const { severity, id, problem, remedy } of findings) {
     const colour = severity === "error" ? "red" : "yellow";
     print(`${paint(colour, severity)} ${paint("bold", id)}`);
-    print(paragraph(escapeControls(`${capitalized(problem)}.`), 2, "clamped"));
-    print(`${paragraph(escapeControls(`→ ${sentence(remedy)}`), 2)}\n`);
+    print(indented(escapeControls(`${capitalized(problem)}.`), "clamped"));
+    print(`${indented(escapeControls(`→ ${sentence(remedy)}`))}\n`);
   }
   print(bulletList("Looked at:", lookedAt(facts).map(escapeControls)));
   if (unseen.length > 0) {
@@ -69,6 +70,13 @@ function lookedAt({
       ? [`the sum of ${summed.counter}: ${pluralize(summed.used.reads, "read")} by ${summed.used.indexes.join(", ")}`]
       : []),
   ];
+}
+
+/** Text wrapped below its heading. */
+function indented(text: string, longWords?: LongWords): string {
+  return wrap(text, columnsOf(process.stdout) - 2, longWords)
+    .map((line) => `  ${line}`)
+    .join("\n");
 }
 
 /** A link ends without a full stop, so that a terminal does not take it for a part of the address. */

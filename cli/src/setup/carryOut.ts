@@ -1,8 +1,7 @@
 /** Carries out the plan of `init`, `upgrade` or `remove`: shows the changes, asks, writes the files and names the next command. */
 import { isCancel, select } from "@clack/prompts";
 import { CommandError, FAILED, INTERRUPTED, WRONG_USAGE } from "../commandError.ts";
-import { paint, print, printJson, printStatus } from "../output.ts";
-import { columnsOf, wrapMessage } from "../wrap.ts";
+import { paint, print, printJson, printStatus, printText } from "../output.ts";
 import { effectOf, type FileChange, makeChanges, printDiff, realChanges, summaryOf } from "./changes.ts";
 
 export interface SetupOptions {
@@ -41,12 +40,11 @@ export async function carryOut(folder: string, plan: Plan, options: SetupOptions
     const files = changes.map((change) => ({ path: change.path, change: effectOf(change) }));
     printJson({ folder, first: clientChanges, files, notes, next: nextCommand });
   } else {
-    const width = columnsOf(process.stdout);
-    if (clientChanges !== undefined) print(wrapMessage(clientChanges, width));
+    if (clientChanges !== undefined) printText(clientChanges);
     if (isElsewhere) print(`In ${folder}:`);
     if (diff) printDiff(changes);
     else for (const change of changes) print(paint("bold", summaryOf(change)));
-    for (const note of notes) print(wrapMessage(`${paint("yellow", "note:")} ${note}`, width));
+    for (const note of notes) printText(`${paint("yellow", "note:")} ${note}`);
   }
   if (changes.length === 0) printStatus("Nothing to change.");
   else if (dryRun) printStatus("Dry run: nothing was written. To make these changes, leave out --dry-run.");
