@@ -6,7 +6,7 @@ import { LiveCharts } from "../counter/LiveCharts.tsx";
 import type { Published } from "../counter/published.ts";
 import type { PublishLog } from "../counter/publishLog.ts";
 import type { Connection } from "../firebase/connection.ts";
-import { useVisible } from "../page/browserState.ts";
+import { useOnline, useVisible } from "../page/browserState.ts";
 import { useNow } from "../page/useNow.ts";
 import { knownHistory, type Point } from "./buckets.ts";
 import { DayCharts, MonthCharts } from "./HistoryCharts.tsx";
@@ -25,7 +25,7 @@ export function History({ connection, id, log }: { connection: Connection; id: s
   const history = useMemo(
     () =>
       points &&
-      knownHistory(points, log.last && pointOf(log.last), (at) => {
+      knownHistory(withoutUndated(points, log.last), log.last && pointOf(log.last), (at) => {
         const [midnight] = hoursOfDay(at);
         return timeZone && midnight && isMidnightIn(timeZone, midnight) ? midnight : undefined;
       }),
@@ -49,7 +49,7 @@ export function History({ connection, id, log }: { connection: Connection; id: s
       {range === "Live" ? (
         <LiveCharts log={log} />
       ) : (
-        <Charts key={range} history={history} now={now} notice={error ?? (points ? undefined : "Reading…")} />
+        <Charts key={range} history={history} now={now} notice={points ? undefined : (error ?? "Reading…")} />
       )}
       <p class="fine">
         {range === "Live"
@@ -75,30 +75,36 @@ interface StoredHistory {
 function useHistory({ db }: Connection, id: string, isShown: boolean, hour: number): StoredHistory {
   const [history, setHistory] = useState<StoredHistory>({ points: undefined, error: undefined, reads: 0 });
   const isNeeded = useVisible() && isShown;
-  const lastHour = useRef<number>(undefined);
+  const online = useOnline();
+  const readHour = useRef<number>(undefined);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a read that has failed is repeated when the network is back.
   useEffect(() => {
-    if (!isNeeded || lastHour.current === hour) return;
-    let isCurrent = true;
+    if (!isNeeded || readHour.current === hour) return;
+    readHour.current = hour;
     const from = historyFrom(hour * HOUR_MS);
     const to = new Date((hour + 1) * HOUR_MS);
     getCounterHistory(counter(db, id), { from, to, step: "hour" }).then(
-      (points) => {
-        if (!isCurrent) return;
-        lastHour.current = hour;
-        setHistory(({ reads }) => ({ points, error: undefined, reads: reads + readsOf(points) }));
+      (points) => setHistory(({ reads }) => ({ points, error: undefined, reads: reads + readsOf(points) })),
+      (reason) => {
+        readHour.current = undefined;
+        setHistory((before) => ({ ...before, error: reason.message }));
       },
-      (reason) => isCurrent && setHistory((before) => ({ ...before, error: reason.message })),
     );
-    return () => {
-      isCurrent = false;
-    };
-  }, [db, id, isNeeded, hour]);
+  }, [db, id, isNeeded, hour, online]);
   return history;
 }
 
 /** The counter document, and a document for each day of UTC; an empty answer costs a read, too. */
 function readsOf(points: readonly CounterHistoryPoint[]): number {
   return 1 + Math.max(new Set(points.map(({ at }) => at.toISOString().slice(0, 10))).size, 1);
+}
+
+/**
+ * The document's own point has the time of its publish and the total of now. So it tells nothing once clients have incremented the
+ * document.
+ */
+function withoutUndated(points: readonly CounterHistoryPoint[], last: Published | undefined) {
+  return last && last.asOf > (last.publishedAt ?? 0) ? points.slice(0, -1) : points;
 }
 
 function pointOf({ asOf, total, shardCount, windows }: Published): Point {
