@@ -10,6 +10,7 @@ import { type CounterWindows, toSnapshot } from "../../core/src/index.ts";
 import { withTimeout } from "../../firestore/src/index.ts";
 import type { CommandContext } from "./commandContext.ts";
 import { describeTarget } from "./databaseTarget.ts";
+import { millis } from "./doctor/sampleCounters.ts";
 import { escapeControls } from "./escape.ts";
 import { pluralize } from "./format.ts";
 import { type LiveText, liveText } from "./liveText.ts";
@@ -94,9 +95,9 @@ function watchedOf(document: FirebaseFirestore.DocumentSnapshot): WatchedCounter
     rate,
     shardCount,
     isOpen: document.get("direct.open") === true,
-    asOf: asOf?.toMillis() ?? null,
+    asOf: millis(asOf) ?? null,
     changedAt: document.updateTime?.toMillis() ?? 0,
-    nextPollAt: document.get("nextPollAt")?.toMillis() ?? null,
+    nextPollAt: millis(document.get("nextPollAt")) ?? null,
   };
 }
 
