@@ -164,6 +164,8 @@ describe("the dashboard", () => {
     await page.getByRole("status").getByText(`Signed in as ${OPERATOR.email}.`).waitFor({ state: "attached" });
     await page.click("text=Sign out");
     await page.getByText("These counters are for operators only").waitFor();
+    await page.click(".account > button:text('Sign in')");
+    expect(await page.inputValue("dialog input[name=password]")).toBe("");
   });
 
   test("shows one counter, its shards on demand, its history, and its corrections to operators only", async () => {

@@ -114,6 +114,20 @@ describe("a counter", () => {
     expect(problemsOf(tab)).toEqual([]);
   });
 
+  test("is as old on a device whose clock is a minute ahead", async () => {
+    const id = "health:clock";
+    const at = (secondsAgo: number) => Timestamp.fromMillis(Date.now() - secondsAgo * 1_000);
+    const fields = { total: 1, group: "health", phase: "busy", asOf: at(40), nextPollAt: at(30) };
+    await admin.doc(`counters/${id}`).set(fields);
+    const tab = await browser.visit("about:blank");
+    await tab.page.addInitScript(() => {
+      const now = Date.now;
+      Date.now = () => now() + 60_000;
+    });
+    await open(tab, addressOf(id));
+    await says(tab, /^The total is 4\d s old, and a measurement is overdue by 3\d s\.$/);
+  });
+
   test("that does not exist is said to, and is shown once something is counted", async () => {
     const id = "health:new";
     const tab = await visit(browser, addressOf(id));
