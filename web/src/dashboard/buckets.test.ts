@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { eachWindow } from "../../../core/src/index.ts";
-import { addedUntil, bucketsOf, bucketOfFirstPoint, knownHistory, type Point } from "./buckets.ts";
+import { addedUntil, bucketOfFirstPoint, bucketsOf, knownHistory, type Point } from "./buckets.ts";
 
 const point = (at: number, total: number, day = 0): Point => ({
   at: new Date(at),
