@@ -8,7 +8,7 @@
 import type { CounterHistoryPoint } from "firestore-tally";
 import type { Boundaries } from "./periods.ts";
 
-/** A counter at an instant: what the charts use. */
+/** A counter at an instant: the fields that charts use. */
 export type Point = Pick<CounterHistoryPoint, "at" | "total" | "shardCount" | "windows">;
 
 export interface KnownHistory {
