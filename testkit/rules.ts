@@ -3,10 +3,10 @@ import { readFileSync } from "node:fs";
 /** The rules as they are. */
 const DEFAULT_RULES = readFileSync(new URL("../firestore.rules", import.meta.url), "utf8");
 
-/** The groups of the tests' deployments that have windows, a history, or mirrors. */
+/** The groups of the deployments of tests and demo that have windows, a history, or mirrors. */
 export const CHOSEN = {
-  windows: ["windows", "score", "views"],
-  history: ["history", "views"],
+  windows: ["windows", "score", "views", "departures"],
+  history: ["history", "views", "departures"],
   mirrors: ["comments", "mirrored"],
   bridged: ["visits", "stars", "members", "reads"],
 };

@@ -89,7 +89,7 @@ describe("the dashboard", () => {
     expect(await tab.page.evaluate(() => document.activeElement?.textContent)).toBe("Next");
     await tab.page.reload();
     await listed(tab, inOrderOf("rate").slice(20));
-    await tab.page.getByText(`5 counters after ${inOrderOf("rate")[19]}`).waitFor();
+    await tab.page.getByText(`5 counters, after ${inOrderOf("rate")[19]}`).waitFor();
     await tab.page.goBack();
     await listed(tab, inOrderOf("rate").slice(0, 20));
     await tab.page.getByText("The first 20 counters").waitFor();
@@ -179,7 +179,7 @@ describe("the dashboard", () => {
     await until(async () => (await total(tab, "total")) === 41, "the total");
     await tab.click("show-shards");
     await tab.page.getByText("1 reads so far").waitFor();
-    await tab.page.check("input[name=range][value=Today]", { force: true });
+    await tab.page.check("input[name=range][value=today]", { force: true });
     await tab.page.getByText(/^Only the total at .* is known, 41\./).waitFor();
 
     await tab.page.getByText("For operators only", { exact: true }).waitFor();
@@ -224,7 +224,7 @@ test("the dashboard shows what was added today beside last week, and in 30 days,
   ]);
   await tab.page.getByText("Today and 30 days cost at most 33 reads").waitFor();
 
-  await tab.page.check("input[name=range][value=Today]", { force: true });
+  await tab.page.check("input[name=range][value=today]", { force: true });
   await tab.page.getByText("40 today.").waitFor();
   const isFirstHour = now - midnight < 3_600_000;
   if (!isFirstHour) await tab.page.getByText(/By \d\d:\d\d: 0, and 80 by then a week ago\./).waitFor();
@@ -237,13 +237,13 @@ test("the dashboard shows what was added today beside last week, and in 30 days,
   await admin.doc(`counters/${id}`).update(state(Date.now(), 1_050, 4));
   await tab.page.getByText("50 today.").waitFor();
 
-  await tab.page.check("input[name=range][value='30 days']", { force: true });
+  await tab.page.check("input[name=range][value=month]", { force: true });
   await tab.page
     .getByText(/^950 since .*History begins on .* with 100\. What was added before is not known\.$/)
     .waitFor();
   // Within the hour the history is not read again.
-  await tab.page.check("input[name=range][value=Live]", { force: true });
-  await tab.page.check("input[name=range][value=Today]", { force: true });
+  await tab.page.check("input[name=range][value=live]", { force: true });
+  await tab.page.check("input[name=range][value=today]", { force: true });
   // A total that is written now arrives after the answer of a read that began before.
   await admin.doc(`counters/${id}`).update(state(Date.now(), 1_060, 4));
   await tab.page.getByText("60 today.").waitFor();

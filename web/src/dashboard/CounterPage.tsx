@@ -14,6 +14,7 @@ import type { Connection } from "../firebase/connection.ts";
 import { useVisitor } from "../firebase/visitor.ts";
 import { useVisible } from "../page/browserState.ts";
 import { formatAge, formatRate, formatTotal, formatWhole } from "../page/format.ts";
+import type { Range } from "../page/route.ts";
 import { useNow } from "../page/useNow.ts";
 import { Corrections } from "./Corrections.tsx";
 import { History } from "./History.tsx";
@@ -21,13 +22,19 @@ import { ReadError } from "./ReadError.tsx";
 import { Regions } from "./Regions.tsx";
 import { TopItems } from "./TopItems.tsx";
 
-export function CounterPage({ connection, id }: { connection: Connection; id: string }) {
+interface CounterPageProps {
+  readonly connection: Connection;
+  /** The route of the address. */
+  readonly query: { readonly id: string; readonly range: Range };
+}
+
+export function CounterPage({ connection, query }: CounterPageProps) {
   const [attempt, setAttempt] = useState(0);
-  return <Counter key={attempt} connection={connection} id={id} retry={() => setAttempt(attempt + 1)} />;
+  return <Counter key={attempt} connection={connection} query={query} retry={() => setAttempt(attempt + 1)} />;
 }
 
 /** @param retry  starts the view again */
-function Counter({ connection, id, retry }: { connection: Connection; id: string; retry: () => void }) {
+function Counter({ connection, query: { id, range }, retry }: CounterPageProps & { retry: () => void }) {
   const visible = useVisible();
   const [showsShards, setShowsShards] = useState(false);
   const counter = usePublishLog(connection, id, visible);
@@ -53,6 +60,7 @@ function Counter({ connection, id, retry }: { connection: Connection; id: string
       </>
     );
   }
+  const timeZone = (regions ?? last)?.windows?.timeZone;
   const heading = (
     <div class="heading">
       <p class="fine">
@@ -103,7 +111,10 @@ function Counter({ connection, id, retry }: { connection: Connection; id: string
           </dd>
           <dd class="fine">
             {windows
-              ? LONGER.map((name) => `${formatTotal(windows[name])} ${WINDOW_TITLES[name].toLowerCase()}`).join(", ")
+              ? [
+                  ...LONGER.map((name) => `${formatTotal(windows[name])} ${WINDOW_TITLES[name].toLowerCase()}`),
+                  ...(timeZone ? [`in ${timeZone}`] : []),
+                ].join(", ")
               : ""}
           </dd>
         </div>
@@ -130,7 +141,7 @@ function Counter({ connection, id, retry }: { connection: Connection; id: string
         </p>
       )}
 
-      <History connection={connection} id={id} log={counter.value ?? EMPTY_LOG} />
+      <History connection={connection} id={id} range={range} log={counter.value ?? EMPTY_LOG} />
 
       <section aria-labelledby="shards-title">
         <div class="caption">

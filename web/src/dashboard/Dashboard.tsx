@@ -132,9 +132,11 @@ export function Dashboard({ connection, query }: { connection: Connection; query
           />
           {counters?.length === 0 && <NoCounters query={{ ...query, order: listing.order }} hasNoStart={hasNoStart} />}
           {/* Hidden while the table still grows. */}
-          <div class="pages" hidden={!fromCache && !end && !after}>
+          <div class="pages" hidden={!fromCache && !end && !after && !(windowOf(listing.order) && counters?.length)}>
             <p class="fine" role="status">
-              {fromCache ? NOT_ANSWERING : counters && describePage(counters, after)}
+              {fromCache
+                ? NOT_ANSWERING
+                : counters && describePage(counters, { ...query, order: listing.order }, !!end)}
             </p>
             {/* Not `disabled`, which takes the focus of keyboard users away. */}
             <button type="button" aria-disabled={!after} onClick={() => after && visit({ search, order, after: "" })}>
@@ -156,9 +158,11 @@ function visit(query: ListingQuery): void {
 }
 
 /** Totals change, so a page knows its beginning and not its place. */
-function describePage(counters: readonly Published[], after: string): string {
+function describePage(counters: readonly Published[], { order, after }: ListingQuery, hasNext: boolean): string {
   const number = pluralize(counters.length, "counter");
-  return after ? `${number} after ${after}` : `The first ${number}`;
+  const counted = windowOf(order) ? `${number} counted in this time` : number;
+  if (after) return `${counted}, after ${after}`;
+  return hasNext ? `The first ${counted}` : counted;
 }
 
 function NoCounters({ query: { search, order, after }, hasNoStart }: { query: ListingQuery; hasNoStart: boolean }) {
@@ -179,7 +183,7 @@ function NoCounters({ query: { search, order, after }, hasNoStart }: { query: Li
       <h2>{search ? `No counter for “${search}”` : "No counters yet"}</h2>
       <p>
         {windowOf(order)
-          ? "None of this group has counted in this time."
+          ? "None of this group has counted in this time, or WINDOWS does not name the group."
           : search
             ? "Search for the start of an id, or for a group with its colon."
             : "A counter is created by its first increment. "}

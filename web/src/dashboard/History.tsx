@@ -7,20 +7,28 @@ import type { Published } from "../counter/published.ts";
 import type { PublishLog } from "../counter/publishLog.ts";
 import type { Connection } from "../firebase/connection.ts";
 import { useOnline, useVisible } from "../page/browserState.ts";
+import { counterAddress, RANGES, type Range } from "../page/route.ts";
 import { useNow } from "../page/useNow.ts";
 import { knownHistory, type Point } from "./buckets.ts";
 import { DayCharts, MonthCharts } from "./HistoryCharts.tsx";
 import { historyFrom, hoursOfDay, isMidnightIn, MOST_READS } from "./periods.ts";
 
-const RANGES = ["Live", "Today", "30 days"] as const;
+const NAMES: Record<Range, string> = { live: "Live", today: "Today", month: "30 days" };
 
 const REDRAW_MS = 10_000;
 const HOUR_MS = 3_600_000;
 
-export function History({ connection, id, log }: { connection: Connection; id: string; log: PublishLog }) {
-  const [range, setRange] = useState<(typeof RANGES)[number]>("Live");
+interface HistoryProps {
+  readonly connection: Connection;
+  readonly id: string;
+  /** Of the address, which a choice replaces. */
+  readonly range: Range;
+  readonly log: PublishLog;
+}
+
+export function History({ connection, id, range, log }: HistoryProps) {
   const now = useNow(REDRAW_MS);
-  const { points, error, reads } = useHistory(connection, id, range !== "Live", Math.floor(now / HOUR_MS));
+  const { points, error, reads } = useHistory(connection, id, range !== "live", Math.floor(now / HOUR_MS));
   const timeZone = log.last?.windows?.timeZone;
   const history = useMemo(
     () =>
@@ -31,7 +39,7 @@ export function History({ connection, id, log }: { connection: Connection; id: s
       }),
     [points, log.last, timeZone],
   );
-  const Charts = range === "Today" ? DayCharts : MonthCharts;
+  const Charts = range === "today" ? DayCharts : MonthCharts;
   return (
     <section aria-labelledby="history-title">
       <div class="caption">
@@ -40,19 +48,25 @@ export function History({ connection, id, log }: { connection: Connection; id: s
           <legend class="unseen">Time range</legend>
           {RANGES.map((one) => (
             <label key={one}>
-              <input type="radio" name="range" value={one} checked={range === one} onChange={() => setRange(one)} />
-              <span>{one}</span>
+              <input
+                type="radio"
+                name="range"
+                value={one}
+                checked={range === one}
+                onChange={() => location.replace(counterAddress(id, one))}
+              />
+              <span>{NAMES[one]}</span>
             </label>
           ))}
         </fieldset>
       </div>
-      {range === "Live" ? (
+      {range === "live" ? (
         <LiveCharts log={log} />
       ) : (
         <Charts key={range} history={history} now={now} notice={points ? undefined : (error ?? "Reading…")} />
       )}
       <p class="fine">
-        {range === "Live"
+        {range === "live"
           ? `From the totals that this page has received: no extra reads. Today and 30 days cost at most ${MOST_READS} reads an hour.`
           : `Cost: at most ${reads} reads so far. The history is read again each hour; new totals cost nothing more.`}
       </p>

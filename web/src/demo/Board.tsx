@@ -4,6 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { WINDOW_TITLES } from "../../../core/src/index.ts";
 import type { Connection } from "../firebase/connection.ts";
 import { formatTotal } from "../page/format.ts";
+import { counterAddress } from "../page/route.ts";
 
 /** The flights that `npm start` replays: one counter for each airport. */
 const GROUP = "departures";
@@ -57,15 +58,17 @@ export function Board({ connection, visible }: { connection: Connection; visible
           ))}
         </fieldset>
         <p>
-          One query, at most {LENGTH} reads each time. Each publish keeps these sums beside the total, so they cost no
-          write.
+          Departures of flights. One query, at most {LENGTH} reads each time. Each publish keeps these sums beside the
+          total, so they cost no write.
         </p>
       </div>
       {counters?.length === 0 && <p class="fine">Nothing was counted yet.</p>}
       <ol class="board">
         {counters?.map((counter) => (
           <li key={counter.id}>
-            <bdi title={counter.id}>{counter.id.slice(GROUP.length + 1)}</bdi>
+            <bdi title={counter.id}>
+              <a href={counterAddress(counter.id)}>{counter.id.slice(GROUP.length + 1)}</a>
+            </bdi>
             <b>{formatTotal(span === "ever" ? counter.total : counter.windows[span])}</b>
           </li>
         ))}

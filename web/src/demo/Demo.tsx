@@ -81,7 +81,7 @@ function Live({ connection, retry }: { connection: Connection; retry: () => void
   const fresh = freshnessLog.get();
   const isOperator = useVisitor(connection)?.isOperator ?? false;
   const { writes } = useShard0(connection, TRAFFIC, last, published.isCurrent && isOperator, now);
-  const lateness = published.isCurrent && isOperator && last ? latenessOf(last, writes, now) : undefined;
+  const lateness = published.isCurrent && last ? latenessOf(last, writes, now) : undefined;
   const ownLate = describeOwnLate(freshnessLog, published);
   const costs = observedCosts(published.value ?? EMPTY_LOG, PRICES.nam5);
   const counted = incrementsOf({ first, last });
@@ -102,15 +102,21 @@ function Live({ connection, retry }: { connection: Connection; retry: () => void
           <button type="button" id="add" class="primary" onClick={add} disabled={shown === undefined}>
             Add one
           </button>
-          <TrafficControl connection={connection} traffic={traffic} ready={shown !== undefined} counted={rate} />
+          <TrafficControl
+            connection={connection}
+            traffic={traffic}
+            ready={shown !== undefined}
+            counted={lateness || ownLate ? undefined : rate}
+          />
         </div>
         <p class={lateness || ownLate ? "warning" : "fine"} id="state" role="status">
           {error ??
             writeError ??
+            (isOperator ? undefined : ownLate) ??
             (lateness ? (
-              <LatenessAdvice setup={connection.setup} id={TRAFFIC} lateness={lateness} isOperator />
+              <LatenessAdvice setup={connection.setup} id={TRAFFIC} lateness={lateness} isOperator={isOperator} />
             ) : (
-              (ownLate ?? describeState(total.value, published))
+              describeState(total.value, published)
             ))}
         </p>
       </section>
@@ -163,8 +169,8 @@ function Live({ connection, retry }: { connection: Connection; retry: () => void
           <dt>Cost of counting</dt>
           <dd id="cost">{formatDollars(costs.dollars)}</dd>
           <dd class="fine">
-            for {formatWhole(counted)} increments since you opened this page: {formatWhole(costs.writes)} writes,{" "}
-            {formatWhole(costs.reads)} reads, {formatWhole(costs.calls)} calls. An estimate, at list prices
+            for {pluralize(counted, "increment")} since you opened this page: {pluralize(costs.writes, "write")},{" "}
+            {pluralize(costs.reads, "read")}, {pluralize(costs.calls, "call")}. An estimate, at list prices
           </dd>
         </div>
         <div>
@@ -180,7 +186,7 @@ function Live({ connection, retry }: { connection: Connection; retry: () => void
           <dt>Cost of watching</dt>
           <dd>{formatDollars(watched * PRICES.nam5.read)}</dd>
           <dd class="fine">
-            {formatWhole(watched)} reads of this counter by this page, {formatWhole(shards.reads)} of them for the shard
+            {pluralize(watched, "read")} of this counter by this page, {formatWhole(shards.reads)} of them for the shard
             cells, which no app needs
           </dd>
         </div>

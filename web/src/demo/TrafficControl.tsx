@@ -12,8 +12,8 @@ export interface TrafficControlProps {
   readonly connection: Connection;
   readonly traffic: Traffic;
   readonly ready: boolean;
-  /** Per second, of every client together. */
-  readonly counted: number;
+  /** Per second, of every client together; `undefined` while the total is late. */
+  readonly counted: number | undefined;
 }
 
 export function TrafficControl({ connection, traffic, ready, counted }: TrafficControlProps) {
@@ -59,7 +59,7 @@ export function TrafficControl({ connection, traffic, ready, counted }: TrafficC
 }
 
 /** @param hasHelper  whether `npm start` can be asked for the rest: with the emulator */
-function describeTraffic(traffic: Traffic, counted: number, hasHelper: boolean): string {
+function describeTraffic(traffic: Traffic, counted: number | undefined, hasHelper: boolean): string {
   const { perSecond, achieved, inFlight, failed, helpRequested, endReason } = traffic;
   if (perSecond === 0) {
     const limit = `Stops after ${MAX_DURATION_MS / 60_000} minutes.`;
@@ -67,8 +67,8 @@ function describeTraffic(traffic: Traffic, counted: number, hasHelper: boolean):
     return endReason ?? `One browser has one connection: a few hundred a second at best. ${limit}`;
   }
   const rejected = failed > 0 ? ` ${pluralize(failed, "increment")} rejected.` : "";
-  const delivered = `This browser delivers ${formatRate(achieved)} of the requested ${formatWhole(perSecond)} a second.`;
-  if (!hasHelper) return delivered + rejected;
-  const help = helpRequested > 0 ? ` npm start was asked for ${formatRate(helpRequested)} a second.` : "";
-  return `${delivered}${help} The counter counts ${formatRate(counted)} a second, of all clients.${rejected}`;
+  const sent = `This browser sends ${formatRate(achieved)} of the requested ${formatWhole(perSecond)} a second`;
+  const help = hasHelper && helpRequested > 0 ? `, and npm start was asked for ${formatRate(helpRequested)}` : "";
+  const arrived = counted === undefined ? "" : ` The counter counts ${formatRate(counted)} a second in all.`;
+  return `${sent}${help}.${arrived}${rejected}`;
 }

@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { counterAddress, dashboardAddress, routeOf } from "./route.ts";
 
 test.each(["likes:post42", "a b", "50%", "ü#?&", "#dashboard"])("the counter %j has an address", (id) => {
-  expect(routeOf(counterAddress(id))).toEqual({ view: "counter", id });
+  expect(routeOf(counterAddress(id))).toEqual({ view: "counter", id, range: "live" });
+  expect(routeOf(counterAddress(id, "today"))).toEqual({ view: "counter", id, range: "today" });
 });
 
 test.each([

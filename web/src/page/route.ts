@@ -11,6 +11,10 @@ export function windowOf(order: Order): CounterWindowName | undefined {
   return WINDOW_NAMES.find((window) => window === order);
 }
 
+/** The times that the charts of a counter show. */
+export const RANGES = ["live", "today", "month"] as const;
+export type Range = (typeof RANGES)[number];
+
 /** What the dashboard lists. */
 export interface ListingQuery {
   readonly search: string;
@@ -22,7 +26,7 @@ export interface ListingQuery {
 export type Route =
   | { readonly view: "demo" }
   | ({ readonly view: "dashboard" } & ListingQuery)
-  | { readonly view: "counter"; readonly id: string }
+  | { readonly view: "counter"; readonly id: string; readonly range: Range }
   /** There is no such view. */
   | { readonly view: "unknown" };
 
@@ -31,11 +35,12 @@ export function routeOf(hash: string): Route {
   const match = /^#\/dashboard(?:\/([^?]*))?(?:\?(.*))?$/.exec(hash);
   if (!match) return { view: "unknown" };
   const [, id, query] = match;
+  const parameters = new URLSearchParams(query);
   if (id) {
     const counter = decode(id);
-    return isDocumentId(counter) ? { view: "counter", id: counter } : { view: "unknown" };
+    const range = RANGES.find((one) => one === parameters.get("range")) ?? "live";
+    return isDocumentId(counter) ? { view: "counter", id: counter, range } : { view: "unknown" };
   }
-  const parameters = new URLSearchParams(query);
   const order = ORDERS.find((one) => one === parameters.get("order")) ?? "total";
   const after = parameters.get("after") ?? "";
   return { view: "dashboard", search: parameters.get("find") ?? "", order, after: isDocumentId(after) ? after : "" };
@@ -50,8 +55,8 @@ function decode(text: string): string {
   }
 }
 
-export function counterAddress(id: string): string {
-  return `#/dashboard/${encodeURIComponent(id)}`;
+export function counterAddress(id: string, range: Range = "live"): string {
+  return `#/dashboard/${encodeURIComponent(id)}${range === "live" ? "" : `?range=${range}`}`;
 }
 
 export function dashboardAddress({ search, order, after }: ListingQuery): string {
