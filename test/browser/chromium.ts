@@ -103,7 +103,7 @@ function observe(page: Page): Tab {
     // The question whether an instant is past is answered by a refusal, once for each page (client/src/web/serverTime.ts).
     if (/\/documents:batchGet\?/.test(message.location().url) && message.text().includes("403")) return;
     if (/RPC 'BatchGetDocuments'.*"permission-denied"/s.test(message.text())) return;
-    if (["error", "warning"].includes(message.type())) problems.push(message.text());
+    if (["error", "warning"].includes(message.type())) problems.push(`${message.text()} ${message.location().url}`);
   });
   page.on("pageerror", (error) => problems.push(String(error)));
   return {

@@ -135,8 +135,8 @@ describe("the dashboard", () => {
     await page.getByText("These counters are for operators only").waitFor();
     await page.goto(`${address}#/dashboard/fleet%3Aa`);
     await page.getByText("This counter is for operators only").waitFor();
-    await admin.doc("counters/likes:page").set({ total: 3, asOf: Timestamp.now(), group: "likes" });
-    await page.goto(`${address}#/dashboard/likes%3Apage`);
+    await admin.doc("counters/likes:closed").set({ total: 3, asOf: Timestamp.now(), group: "likes" });
+    await page.goto(`${address}#/dashboard/likes%3Aclosed`);
     await page.getByText("For operators only", { exact: true }).waitFor();
     expect(await page.getByText("This counter is for operators only").count()).toBe(0);
 
