@@ -32,6 +32,9 @@ test("increments that are acknowledged after the last total are late, until a to
   expect(log.late).toBeUndefined();
   log.acknowledged([4_000, 5_000]);
   expect(log.late).toEqual({ since: 4_000, count: 2 });
+  // The same total once more, after a new connection.
+  log.published(1_000, 5_500);
+  expect(log.late?.count).toBe(2);
   log.published(4_500, 6_000);
   expect(log.late).toBeUndefined();
   log.acknowledged([9_000]);

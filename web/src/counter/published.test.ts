@@ -27,3 +27,12 @@ test("the publish or the increment counts that is later; an increment without a 
 test("without a publish and an increment there is no total", () => {
   expect(parse({ reservation: { shards: 5 } })).toBeUndefined();
 });
+
+test("fields that a server has damaged are left out", () => {
+  const direct = { open: true, generation: 1, marks: { 0: { at: "then" }, 1: { at: 7, nonces: [] } } };
+  const damaged = { nextPollAt: "soon", slowSince: 5, malformedShards: "3", phase: 7, direct };
+  expect(parse({ total: 1, asOf: at(100), ...damaged })).toMatchObject({
+    ...{ asOf: 100_000, nextPollAt: undefined, slowSince: undefined, malformedShards: ["3"] },
+  });
+  expect(parse({ total: 1, asOf: "today", ...damaged })).toBeUndefined();
+});
