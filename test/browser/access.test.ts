@@ -5,12 +5,12 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
-import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { loadRules, OPEN_RULES, withPolicy } from "../../testkit/rules.ts";
 import { until } from "../../testkit/until.ts";
 import { browserForTests } from "./chromium.ts";
 import { drawnContrast, styledContrasts } from "./contrast.ts";
-import { addExtremes, LONGEST_ID } from "./extremes.ts";
+import { addExtremes, LONGEST_ID, removeExtremes } from "./extremes.ts";
 import { address, total } from "./page.ts";
 
 const require = createRequire(import.meta.url);
@@ -33,6 +33,7 @@ const VIEWS = {
 const browser = browserForTests();
 
 beforeAll(addExtremes);
+afterAll(removeExtremes);
 
 describe("every view", () => {
   test("passes axe, in light and dark, and fits windows of 1280 to 320 px", { timeout: 90_000 }, async () => {

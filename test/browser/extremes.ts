@@ -48,6 +48,11 @@ export async function addExtremes(): Promise<void> {
   await batch.commit();
 }
 
+/** So that other tests of this database have counters of their own making. */
+export async function removeExtremes(): Promise<void> {
+  await Promise.all(Object.keys(TOTALS).map((id) => admin.recursiveDelete(admin.doc(`counters/${id}`))));
+}
+
 function published(id: string, total: number) {
   const window = { until: Timestamp.fromMillis((Math.floor(Date.now() / DAY_MS) + 1) * DAY_MS), total };
   return {

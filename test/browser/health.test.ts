@@ -24,7 +24,7 @@ describe("functions that stand still under traffic", () => {
     await visitor.page.locator("#per-second").fill(String(RATES.indexOf(8)));
     await visitor.click("traffic");
     await until(async () => /exact/.test(await stateOf(visitor)), "totals");
-    const operator = await visit(operators, "#/dashboard");
+    const operator = await visit(operators, "#/dashboard?find=demo%3A");
     await signIn(operator.page);
     await operator.page.locator("#late", { hasText: /\d/ }).waitFor();
 
